@@ -6,9 +6,11 @@
 #include <catch2/catch.hpp>
 
 #include "apiserver/base/sync.h"
+#include "apiserver/testing/storage/rest_conformance_catch2.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using threads::ThreadStat;
+namespace kit = apiserver::testing::storage;
 
 namespace {
 
@@ -48,6 +50,54 @@ class Text final : public http::ChunkWriter {
   void Write(std::shared_ptr<const void>, std::string_view shared) override { text += shared; }
   std::string text;
 };
+
+// A thread's name is its number: two digits for each character, which keeps the order of names.
+std::string NumberOf(std::string_view name) {
+  constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+  std::string number;
+  for (const char c : name) number += std::to_string(10 + kAlphabet.find(c));
+  return number;
+}
+
+Result<kit::RestOpened> OpenThreads() {
+  auto fixture = std::make_shared<Fixture>();
+  fixture->Poll({});
+  const auto without = [fixture = fixture.get()](std::string_view name) {
+    std::vector<ThreadStat> threads = *fixture->now.Lock();
+    std::erase_if(threads, [&](const ThreadStat& t) { return std::to_string(t.id) == name; });
+    return threads;
+  };
+  kit::RestOpened opened;
+  opened.storage = fixture->store;
+  opened.put = [=, fixture = fixture.get()](std::unique_ptr<runtime::Object> object) -> Status {
+    std::vector<ThreadStat> threads = without(object->name());
+    threads.push_back({.id = std::stoi(std::string(object->name())),
+                       .command = std::string((*object)["status"]["command"].AsString())});
+    fixture->Poll(std::move(threads));
+    return {};
+  };
+  opened.remove = [=, fixture = fixture.get()](std::string_view, std::string_view name) -> Status {
+    fixture->Poll(without(name));
+    return {};
+  };
+  opened.keep = std::move(fixture);
+  return opened;
+}
+
+// Judged by the cases that the library has for every rest::Storage. A thread has no labels: the
+// cases know its states by its command.
+const bool kRegistered = kit::RegisterRestConformance(
+    "custom-storage",
+    {.open = OpenThreads,
+     .mark = [](runtime::Object& thread,
+                std::string_view mark) { thread.Edit("status", "command") = mark; },
+     .mark_of =
+         [](const runtime::Object& thread) {
+           return std::string(thread["status"]["command"].AsString());
+         },
+     .name = NumberOf,
+     .lacks = {"create", "update", "delete", "deletecollection", "namespaces", "labels", "expiry",
+               "validation", "finalizers"}});
 
 }  // namespace
 

@@ -53,6 +53,7 @@ std::string_view OperationName(Operation operation) {
   return "";
 }
 
+// Any thread. An error is for the plugin's log; no request is refused for it.
 Status Annotations::Add(std::string_view key, std::string_view value, audit::Level level) {
   if (Status status = CheckAnnotationKey(key); !status.ok()) return status;
   if (level < audit::Level::kMetadata) {
@@ -78,6 +79,7 @@ std::vector<Annotation> Annotations::All() const {
   return all;
 }
 
+// One request has one Reinvocation, so no lock is needed.
 Reinvocation::State* Reinvocation::Find(std::string_view plugin) const {
   const auto at = states_.find(plugin);
   return at == states_.end() ? nullptr : at->second.get();

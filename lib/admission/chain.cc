@@ -25,11 +25,13 @@ Chain::Chain(std::vector<std::shared_ptr<const Plugin>> plugins, metrics::Regist
              const Clock& clock)
     : plugins_(std::move(plugins)), metrics_(std::make_shared<Metrics>(registry, clock)) {}
 
+// False: the caller need not make Attributes.
 bool Chain::Handles(Operation operation) const {
   return std::ranges::any_of(plugins_,
                              [&](const auto& plugin) { return plugin->Handles(operation); });
 }
 
+// Each request gets its own state; a caller may bring it to keep it over several phases.
 void Chain::Prepare(Attributes& attributes) const {
   attributes.metrics = metrics_.get();
   if (!attributes.annotations) attributes.annotations = std::make_shared<Annotations>();
@@ -63,6 +65,7 @@ Status Chain::Admit(const Context& ctx, Attributes& attributes) const {
   return status;
 }
 
+// Takes a copy of `attributes`, since it changes them; objects are shared.
 Status Chain::Validate(const Context& ctx, Attributes attributes) const {
   Prepare(attributes);
   // Takes away the object that a plugin could change.

@@ -55,6 +55,7 @@ class ConfigurationReader {
   }
 
  private:
+  // Returns an error only for another file that cannot be read; errors of this one are collected.
   Status ReadPlugin(const Path& path, const Value& plugin) {
     if (!reader_.IsMap(path, plugin)) return {};
     reader_.CheckFields(path, plugin, {"name", "path", "configuration"});
@@ -133,6 +134,7 @@ Result<AdmissionConfiguration> ReadAdmissionConfiguration(const FileSystem& file
   return configuration;
 }
 
+// Follows LoadConfig of webhook/config.
 Result<WebhookAdmissionConfiguration> ReadWebhookAdmissionConfiguration(
     const PluginConfiguration& configuration) {
   codec::ConfigReader reader(configuration.text);
@@ -156,6 +158,8 @@ Result<WebhookAdmissionConfiguration> ReadWebhookAdmissionConfiguration(
   return read;
 }
 
+// Follows AdmissionOptions.enabledPluginNames: disabling concerns the plugins that are on by
+// default.
 Result<std::vector<std::shared_ptr<const Plugin>>> SelectPlugins(
     const std::vector<PluginChoice>& choices, const PluginSelection& selection) {
   const std::vector<std::string> known = NamesOf(choices);

@@ -17,6 +17,7 @@ class RecentlyDeleted {
  public:
   RecentlyDeleted(const Clock& clock, std::chrono::milliseconds ttl) : clock_(clock), ttl_(ttl) {}
 
+  // A second deletion of the same name only prolongs its time. Linear: 100 entries at most.
   void Add(const std::string& name) {
     auto entries = entries_.Lock();
     std::erase_if(*entries, [&](const Entry& entry) { return entry.name == name; });
@@ -58,6 +59,7 @@ std::string_view PhaseOf(const runtime::Object& object) {
   return object["status"]["phase"].AsString();
 }
 
+// Clients such as controllers recognize the cause by its reason, not by the message.
 Status Terminating(const Attributes& attributes) {
   const std::string& name = attributes.namespace_;
   const Status refused = NewForbidden(attributes, "unable to create new content in namespace " +
@@ -78,6 +80,8 @@ class NamespaceLifecycle final : public Plugin {
   bool Handles(Operation operation) const override { return operation != Operation::kConnect; }
   bool validates() const override { return false; }
 
+  // Only creates are checked: what exists in a terminating namespace may still be changed and
+  // removed.
   Status Admit(const Context& ctx, Attributes& attributes) const override {
     if (IsNamespace(attributes)) return AdmitNamespace(attributes);
     if (attributes.namespace_.empty()) return {};
@@ -110,6 +114,7 @@ class NamespaceLifecycle final : public Plugin {
       (void)never.WaitFor(options_.missing_wait);
       found = options_.namespaces->Get(name);
     }
+    // A new namespace of the same name may be stored by now; the watch has not brought it yet.
     const bool doubtful = found && PhaseOf(*found) == "Active" && deleted_.Has(name);
     if (found && !doubtful) return found;
     auto live = options_.namespaces->GetLive(ctx, name);

@@ -36,6 +36,7 @@ bool InformedNamespaces::WaitForSync(std::chrono::milliseconds timeout) const {
   return followed().informer->WaitForSync(timeout);
 }
 
+// Null: there is none, or it is not known yet.
 runtime::ObjectPtr InformedNamespaces::Get(std::string_view name) const {
   const Followed known = followed();
   return known.informer ? known.informer->Get("", name) : nullptr;

@@ -7,11 +7,13 @@ namespace apiserver::v0::admission {
 
 namespace {
 
+// As in Go's rules.Matcher: the star must be the whole item.
 bool ExactOrWildcard(const std::vector<std::string>& items, std::string_view requested) {
   return std::ranges::any_of(
       items, [&](const std::string& item) { return item == "*" || item == requested; });
 }
 
+// Follows Matcher.scope of webhook/predicates/rules.
 bool ScopeMatches(std::string_view scope, const Attributes& attributes,
                   const runtime::GroupVersionResource& resource) {
   if (scope == "*") return true;
@@ -29,6 +31,8 @@ std::pair<std::string_view, std::string_view> SplitResource(std::string_view res
   return {resource.substr(0, slash), resource.substr(slash + 1)};
 }
 
+// An item without a slash is for the resource itself: "pods" does not match "pods/status", "pods/*"
+// matches both.
 bool ResourceMatches(const std::vector<std::string>& resources, std::string_view resource,
                      std::string_view subresource) {
   return std::ranges::any_of(resources, [&](const std::string& item) {

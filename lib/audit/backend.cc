@@ -15,6 +15,7 @@ class Union final : public Backend {
  public:
   explicit Union(std::vector<BackendPtr> backends) : backends_(std::move(backends)) {}
 
+  // Go's union.String(): the name appears in logs and as the label `plugin` of errors.
   std::string name() const override {
     std::string names;
     for (const BackendPtr& backend : backends_) {
@@ -23,6 +24,7 @@ class Union final : public Backend {
     return "union[" + names + "]";
   }
 
+  // The first error ends the server's start, so the backends behind it are not started.
   Status Run(const BackendEnvironment& environment) override {
     for (const BackendPtr& backend : backends_) RETURN_IF_ERROR(backend->Run(environment));
     return {};
@@ -39,6 +41,7 @@ class Union final : public Backend {
     }
   }
 
+  // One backend that holds a request is enough.
   bool Holds() const override {
     return std::any_of(backends_.begin(), backends_.end(),
                        [](const BackendPtr& backend) { return backend->Holds(); });
@@ -53,6 +56,7 @@ class Union final : public Backend {
   class All {
    public:
     All(std::size_t count, Done done) : left_(count), done_(std::move(done)) {}
+    // Runs on each backend's thread, hence the atomics; the last caller's thread calls `done_`.
     void One(bool processed) {
       if (!processed) processed_ = false;
       if (--left_ == 0) done_(processed_);
@@ -134,6 +138,7 @@ void Metrics::HandlePluginError(LogSink& log, std::string_view plugin, const Sta
        {"error", error.ToString()}});
 }
 
+// An estimate for limits of memory; exact sizes would mean encoding each event twice.
 std::size_t BytesOf(const Event& event) {
   constexpr std::size_t kRest = 1024;  // Users, groups, references and times.
   std::size_t bytes = kRest + event.request_uri.size() + event.user_agent.size();
@@ -143,6 +148,7 @@ std::size_t BytesOf(const Event& event) {
   return bytes;
 }
 
+// Null backends are left out, so a caller need not know which ones are configured.
 BackendPtr NewUnion(std::vector<BackendPtr> backends) {
   std::erase(backends, nullptr);
   if (backends.empty()) return nullptr;

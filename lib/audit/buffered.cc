@@ -18,6 +18,7 @@ class Throttle {
   Throttle(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}
 
   // Takes a token; returns the time from which it may be used.
+  // Tokens may become negative: the debt is the time for which the caller must wait.
   Monotonic Take(Monotonic now) {
     if (last_ != Monotonic()) {
       const std::chrono::duration<double> passed = now - last_;
@@ -57,6 +58,7 @@ class Buffered final : public Backend {
     return {};
   }
 
+  // Never waits: what does not fit is counted and dropped, as in Go's buffered backend.
   void ProcessEvents(Events events, Done done) override {
     std::size_t dropped = 0;
     {
@@ -82,6 +84,7 @@ class Buffered final : public Backend {
 
   bool Holds() const override { return false; }
 
+  // `grace` is for everything: the batches here first, and the delegate with the time that is left.
   void Shutdown(std::chrono::milliseconds grace) override {
     const Monotonic deadline = RealClock().Now() + grace;
     std::size_t dropped = 0;
@@ -143,6 +146,7 @@ class Buffered final : public Backend {
     const auto full = [&] {
       return state->stopping || state->events.size() >= options_.max_batch_size;
     };
+    // A batch of one event is full at once, so nothing is waited for.
     if (options_.max_batch_size > 1) (void)state.WaitUntil(old, full);
     state.Wait([&] { return state->stopping || !state->events.empty(); });
     const std::size_t count = std::min(options_.max_batch_size, state->events.size());
@@ -152,6 +156,7 @@ class Buffered final : public Backend {
       batch.push_back(std::move(state->events.front()));
       state->events.pop_front();
     }
+    // Limits the number of batches that a slow delegate holds at once.
     if (!batch.empty()) {
       state.Wait([&] { return state->abandoned || state->in_flight < options_.batches_in_flight; });
       ++state->in_flight;
@@ -160,6 +165,7 @@ class Buffered final : public Backend {
   }
 
   void Send(Events batch) {
+    // The callback may run after this backend is destroyed, so it holds `shared_` and not `this`.
     delegate_->ProcessEvents(std::move(batch), [shared = shared_](bool) {
       --shared->Lock()->in_flight;
       shared->NotifyAll();

@@ -9,6 +9,7 @@ AuditContext* AuditContextFrom(const Context& ctx) {
   return found ? found->get() : nullptr;
 }
 
+// Any thread. Does nothing if the request is not audited.
 void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value) {
   AuditContext* const audit = AuditContextFrom(ctx);
   if (!audit || !audit->enabled()) return;
@@ -37,6 +38,7 @@ Level LevelOf(const Context& ctx) {
   return audit && audit->initialized() ? audit->config().level : Level::kNone;
 }
 
+// The time of construction becomes requestReceivedTimestamp.
 AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
     : clock_(clock), log_(log) {
   auto event = event_.Lock();
@@ -44,11 +46,13 @@ AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& lo
   event->request_received = clock.WallNow();
 }
 
+// The first call wins, so that the level cannot change between two stages.
 void AuditContext::Init(const RequestAuditConfig& config) {
   auto event = event_.Lock();
   if (initialized()) return;
   config_ = config;
   event->level = config.level;
+  // Pairs with the acquire in initialized(): config_ is read without the lock.
   initialized_.store(true, std::memory_order_release);
 }
 
@@ -57,6 +61,7 @@ bool AuditContext::Wants(Stage stage) const {
          !config_.omit_stages[static_cast<std::size_t>(stage)];
 }
 
+// `last` moves the event out, which saves the copy of two large objects; no stage may follow.
 Event AuditContext::Snapshot(Stage stage, bool last) {
   auto event = event_.Lock();
   event->stage = stage;

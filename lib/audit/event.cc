@@ -149,6 +149,7 @@ void PutResponseStatus(const ResponseStatus& status, JsonSink& out) {
   members.NumberUnlessZero("code", status.code);
 }
 
+// A zero time is one that was not set; Wall()'s epoch is never the time of a request.
 std::string MicroTimeUnlessZero(Clock::Wall time) {
   if (time == Clock::Wall()) return "";
   return runtime::FormatMicroTime(runtime::UnixTime::From(time));
@@ -198,7 +199,8 @@ std::string QuotedList(const std::vector<std::string>& values) {
   return list;
 }
 
-// Formats Go's time.RFC3339Nano, without zeros at the fraction's end.
+// Formats Go's time.RFC3339Nano, without zeros at the fraction's end. Microseconds are enough: an
+// event keeps no more.
 std::string Rfc3339Nano(Clock::Wall time) {
   if (time == Clock::Wall()) return "0001-01-01T00:00:00Z";
   std::string text = runtime::FormatMicroTime(runtime::UnixTime::From(time));

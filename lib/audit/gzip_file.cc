@@ -9,6 +9,7 @@ namespace apiserver::v0::audit {
 namespace {
 
 constexpr std::size_t kPieceBytes = 256 << 10;
+// Window bits of zlib's deflateInit2: 15, and 16 more for a gzip header instead of a zlib one.
 constexpr int kGzipWindow = 15 + 16;
 
 class Deflater {
@@ -23,6 +24,7 @@ class Deflater {
     if (valid_) deflateEnd(&stream_);
   }
 
+  // Leaves the loop once the output was not filled: only then has deflate() used up its input.
   Status Add(std::string& piece, bool last, AppendFile& out) {
     if (!valid_) return {Reason::kInternalError, "gzip: out of memory"};
     stream_.next_in = reinterpret_cast<Bytef*>(piece.data());
@@ -45,6 +47,7 @@ class Deflater {
   bool valid_ = false;
 };
 
+// Reads in pieces, so that memory does not grow with the log's size.
 Status Compress(FileSystem& files, const std::string& from, AppendFile& out) {
   Deflater deflater;
   std::uint64_t offset = 0;
@@ -59,6 +62,7 @@ Status Compress(FileSystem& files, const std::string& from, AppendFile& out) {
 
 }  // namespace
 
+// Removes `from` only after all of it is written: a crash leaves two files rather than none.
 Status GzipFile(FileSystem& files, const std::string& from, const std::string& to, unsigned mode) {
   // Left by an attempt that was interrupted.
   if (files.Exists(to)) RETURN_IF_ERROR(files.Remove(to));

@@ -49,6 +49,7 @@ class LogBackend final : public Backend {
     Take(entry);
   }
 
+  // Read without the lock: an old number lets one request more or less be held.
   bool Holds() const override { return options_.strict || waiting_bytes_ > options_.held_bytes; }
 
   void Shutdown(std::chrono::milliseconds) override {
@@ -108,6 +109,7 @@ class LogBackend final : public Backend {
     return entry;
   }
 
+  // Refused events are counted and logged here, where the plugin is known.
   void Take(Entry& entry) {
     const Result<bool> wake = Enter(entry);
     if (wake.ok()) {
@@ -127,9 +129,11 @@ class LogBackend final : public Backend {
     if (!state->running || state->stopping) {
       return Status(Reason::kServiceUnavailable, "the audit log is closed");
     }
+    // A single entry may exceed the limit if nothing waits: it could never be written otherwise.
     if (waiting_bytes_ > 0 && waiting_bytes_ + entry.bytes > options_.waiting_bytes_max) {
       return Status(Reason::kTooManyRequests, "too much waits for the audit log");
     }
+    // Only the first entry wakes the writer, which then collects the others for kCollecting.
     const bool first = state->pieces.empty();
     waiting_bytes_ += entry.bytes;
     if (entry.done || waiting_bytes_ > options_.held_bytes) state->hurry = true;
@@ -168,11 +172,13 @@ class LogBackend final : public Backend {
       }
       for (Piece& piece : pieces) Write(piece);
       pieces.front().lines.clear();
+      // Reuses the memory of the first piece: the text of each round is about as long as before.
       state_.Lock()->spare = std::move(pieces.front().lines);
     }
   }
 
   void Write(Piece& piece) {
+    // Events are encoded on the writer's thread if they are large; see kEncodedAtOnceMax.
     for (const EventPtr& event : piece.events) AppendLine(*event, piece.lines);
     const Status written = writer_->Write(piece.lines);
     waiting_bytes_ -= piece.bytes;

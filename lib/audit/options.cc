@@ -9,6 +9,8 @@ namespace apiserver::v0::audit {
 
 namespace {
 
+// Follows AuditOptions.Validate of apiserver/server/options; returns why the sink cannot be used,
+// or an empty text.
 std::string ProblemOfSink(const std::string& prefix, const SinkOptions& sink) {
   if (sink.mode != "batch" && sink.mode != "blocking" && sink.mode != "blocking-strict") {
     return prefix + "mode=" + sink.mode + " is unknown; use batch, blocking or blocking-strict";
@@ -53,6 +55,7 @@ Result<BackendPtr> NewLog(const Options& options) {
     writer = options.standard_output();
   } else {
     auto file = NewRotatingFile({.path = options.log_path,
+                                 // --audit-log-maxsize is in MiB, as lumberjack's MaxSize.
                                  .bytes_max = static_cast<std::uint64_t>(options.log_maxsize) << 20,
                                  .max_age_days = options.log_maxage,
                                  .max_backups = options.log_maxbackup,
@@ -95,6 +98,7 @@ Result<BackendPtr> NewWebhook(const Options& options) {
 
 }  // namespace
 
+// Checked before any file is opened, so that a wrong flag leaves no empty log behind.
 std::string ProblemOf(const Options& options) {
   const bool log = !options.log_path.empty();
   const bool webhook = !options.webhook_config_file.empty();

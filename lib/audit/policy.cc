@@ -11,6 +11,7 @@ bool Has(const std::vector<std::string>& values, std::string_view value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+// Follows pathMatches of the Go policy checker.
 bool PathMatches(std::string_view path, std::string_view spec) {
   if (spec == "*" || spec == path) return true;
   if (!spec.ends_with('*')) return false;
@@ -49,6 +50,7 @@ bool RuleMatchesResource(const PolicyRule& rule, const auth::Attributes& attribu
       });
 }
 
+// Follows ruleMatches: all conditions that a rule has must match; an empty list is no condition.
 bool RuleMatches(const PolicyRule& rule, const auth::Attributes& attributes) {
   const auth::UserInfo* const user = attributes.user.get();
   if (!rule.users.empty() && (!user || !Has(rule.users, user->name))) return false;
@@ -60,6 +62,7 @@ bool RuleMatches(const PolicyRule& rule, const auth::Attributes& attributes) {
     if (!member) return false;
   }
   if (!rule.verbs.empty() && !Has(rule.verbs, attributes.verb)) return false;
+  // A rule with namespaces or resources never matches a path that is no resource, as upstream.
   if (!rule.namespaces.empty() || !rule.resources.empty()) {
     return RuleMatchesResource(rule, attributes);
   }
@@ -80,6 +83,7 @@ class RuleEvaluator final : public PolicyRuleEvaluator {
   }
 
   RequestAuditConfig EvaluatePolicyRule(const auth::Attributes& attributes) const override {
+    // The first rule that matches decides, so the order in the file matters.
     for (const PolicyRule& rule : policy_.rules) {
       if (!RuleMatches(rule, attributes)) continue;
       return {
@@ -87,6 +91,7 @@ class RuleEvaluator final : public PolicyRuleEvaluator {
           .omit_stages = rule.omit_stages,
           .omit_managed_fields = rule.omit_managed_fields.value_or(policy_.omit_managed_fields)};
     }
+    // Upstream's DefaultAuditLevel: a request that no rule matches is not recorded.
     return {.level = Level::kNone,
             .omit_stages = policy_.omit_stages,
             .omit_managed_fields = policy_.omit_managed_fields};

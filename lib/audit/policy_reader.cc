@@ -45,6 +45,7 @@ class PolicyReader {
     }
     reader_.Wrong(errors_);
     RETURN_IF_ERROR(reader_.Outcome());
+    // Go refuses a policy without rules as well.
     if (policy.rules.empty()) {
       return Status(Reason::kInvalid,
                     "rules is empty, so nothing would be recorded; give at least one rule, such as "
@@ -56,6 +57,7 @@ class PolicyReader {
  private:
   PolicyRule Rule(const Path& path, Value value) {
     PolicyRule rule;
+    // An empty element of the list is reported as a rule without level, as by Go's validation.
     if (!reader_.IsMap(path, value)) {
       if (value.is_null()) errors_.Required(path.Child("level"));
       return rule;
@@ -93,6 +95,7 @@ class PolicyReader {
     return Level::kNone;
   }
 
+  // Follows validateNonResourceURLs of apis/audit/validation.
   std::vector<std::string> NonResourceURLs(const Path& path, Value rule) {
     std::vector<std::string> urls = reader_.Texts(path, rule["nonResourceURLs"]);
     for (std::size_t i = 0; i < urls.size(); ++i) {
@@ -110,6 +113,7 @@ class PolicyReader {
     return urls;
   }
 
+  // Follows validateResources, with the same messages.
   GroupResources Resources(const Path& path, Value value) {
     GroupResources resources;
     if (!reader_.IsMap(path, value)) return resources;

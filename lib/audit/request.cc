@@ -11,10 +11,12 @@ namespace {
 
 using runtime::Value;
 
+// The URL's values win over those of the object.
 void Fill(std::string& field, const std::string& value) {
   if (field.empty()) field = value;
 }
 
+// managedFields are often larger than the rest of the object, hence `omitManagedFields`.
 Value ObjectWithoutOwners(Value object, runtime::Arena& arena) {
   const Value metadata = object["metadata"];
   if (metadata["managedFields"].is_null()) return object;
@@ -45,6 +47,7 @@ Value WithoutOwners(Value object, runtime::Arena& arena) {
 // Returns the JSON to record. Null: it is not recorded.
 JsonPtr Recorded(const Context& ctx, std::string json) {
   while (json.ends_with('\n')) json.pop_back();
+  // The annotation tells a reader of the log that an object is missing.
   if (json.size() > kObjectBytesMax) {
     LogObjectTooLarge(ctx);
     return nullptr;
@@ -67,6 +70,7 @@ bool WantsRequestObject(const Context& ctx) { return LevelOf(ctx) >= Level::kReq
 
 bool WantsResponseObject(const Context& ctx) { return LevelOf(ctx) >= Level::kRequestResponse; }
 
+// `json` is a function, since most levels record no body and need not encode it.
 void LogRequestObject(const Context& ctx, const ObjectReference& about,
                       const std::function<std::string()>& json) {
   if (LevelOf(ctx) < Level::kMetadata) return;
@@ -102,6 +106,7 @@ void LogRequestPatch(const Context& ctx, std::string json) {
   AuditContextFrom(ctx)->Visit([&](Event& event) { event.request_object = std::move(patch); });
 }
 
+// A create with generateName has no name in its URL; the stored object has it.
 void LogCreatedName(const Context& ctx, std::string_view name) {
   if (LevelOf(ctx) < Level::kMetadata) return;
   AuditContextFrom(ctx)->Visit([&](Event& event) {

@@ -32,6 +32,7 @@ struct LogName {
     if (dot != std::string::npos) extension = name.substr(dot);
   }
 
+  // lumberjack's name of a backup: the time in the middle, in UTC, and sortable as text.
   std::string Backup(Clock::Wall now) const {
     std::string time = runtime::FormatMicroTime(runtime::UnixTime::From(now));
     time.resize(kTimestampBytes);
@@ -87,6 +88,7 @@ class RotatingFile final : public LineWriter {
     }
     if (file_->size() >= options_.bytes_max) return {};
     const std::size_t room = options_.bytes_max - file_->size();
+    // Lines are never split: a reader of one file sees whole events.
     const std::size_t end = lines.rfind('\n', room - 1);
     return end == std::string_view::npos ? std::string_view() : lines.substr(0, end + 1);
   }
@@ -107,11 +109,13 @@ class RotatingFile final : public LineWriter {
     return appended;
   }
 
+  // The new file is opened before old ones are looked at: events wait for a rename only.
   Status Rotate() {
     if (file_->size() == 0) return {};
     file_ = nullptr;
     RETURN_IF_ERROR(options_.files->Rename(options_.path, name_.Backup(options_.clock->WallNow())));
     RETURN_IF_ERROR(Open());
+    // Two mills at once could compress one backup twice.
     mill_.Join();
     // Compressing takes seconds; lines must not wait for it.
     mill_ = Thread("audit-backups", [this] { Mill(); });
@@ -127,6 +131,8 @@ class RotatingFile final : public LineWriter {
     for (const std::string& name : *names) {
       if (!name_.TimeOf(name).empty()) backups.push_back(name);
     }
+    // Newest first, so that counting finds the ones beyond max_backups. Text order is that of
+    // times.
     std::sort(backups.begin(), backups.end(),
               [this](const auto& a, const auto& b) { return name_.TimeOf(a) > name_.TimeOf(b); });
     const std::string oldest = OldestKept();
@@ -145,6 +151,7 @@ class RotatingFile final : public LineWriter {
   // Returns the earliest time of a backup that is kept; empty: all are.
   std::string OldestKept() const {
     if (options_.max_age_days <= 0) return "";
+    // The time as a backup's name would have it, so that both compare as text.
     const auto age = std::chrono::hours(24) * options_.max_age_days;
     const std::string path = name_.Backup(options_.clock->WallNow() - age);
     return std::string(name_.TimeOf(std::string_view(path).substr(name_.directory.size() + 1)));

@@ -6,12 +6,14 @@ namespace apiserver::v0::audit {
 
 namespace {
 
+// Limits are for the encoded size, as upstream; it costs one encoding more for each event.
 std::size_t EncodedSize(const Event& event) {
   std::string json;
   AppendEventJson(event, json);
   return json.size() + 1;  // Go's encoder ends it with a newline.
 }
 
+// Follows truncate() of the Go plugin: what is left is the request's metadata.
 EventPtr Truncated(const Event& event) {
   auto truncated = std::make_shared<Event>(event);
   truncated->request_object = nullptr;
@@ -32,6 +34,7 @@ class Truncating final : public Backend {
     return delegate_->Run(environment);
   }
 
+  // Batches are cut in order, so events arrive in the order in which they were given.
   void ProcessEvents(Events events, Done done) override {
     std::vector<Events> batches;
     std::size_t batch_bytes = 0;
@@ -68,6 +71,7 @@ class Truncating final : public Backend {
  private:
   static constexpr std::string_view kPlugin = "truncate";
 
+  // Each batch starts when the one before is done, so a failure is known before the next is sent.
   void Deliver(std::vector<Events> batches, Done done) {
     if (!done || batches.empty()) {
       for (Events& batch : batches) delegate_->ProcessEvents(std::move(batch), nullptr);

@@ -33,6 +33,7 @@ struct WebhookShared {
 
 class WebhookBackend final : public Backend {
  public:
+  // The order matters: pauses between attempts run on the pool, and Shutdown() ends them first.
   ~WebhookBackend() override {
     Shutdown(std::chrono::milliseconds(0));
     pool_->Stop();
@@ -47,6 +48,7 @@ class WebhookBackend final : public Backend {
     in_flight_bytes_max_ = options.in_flight_bytes_max;
     client::WebhookOptions webhook{.client = std::move(client), .url = options.config.server};
     webhook.backoff.duration = options.initial_backoff;
+    // As upstream, every error is retried.
     webhook.should_retry = [](const Status&) { return true; };
     webhook.executor = pool_.get();
     webhook.random = options.random;
@@ -84,6 +86,7 @@ class WebhookBackend final : public Backend {
                    });
   }
 
+  // In the blocking modes a request waits for the webhook; a buffered backend around it holds none.
   bool Holds() const override { return true; }
 
   void Shutdown(std::chrono::milliseconds grace) override {
@@ -92,6 +95,7 @@ class WebhookBackend final : public Backend {
       state->stopping = true;
       (void)state.WaitUntil(RealClock().Now() + grace, [&state] { return state->in_flight == 0; });
     }
+    // Cancels the calls in flight and the pauses between attempts.
     ctx_.Cancel({Reason::kServiceUnavailable, "the server stopped first"});
   }
 

@@ -61,6 +61,7 @@ const std::vector<std::string>* AudiencesOf(const Context& ctx) {
   return set ? &set->names : nullptr;
 }
 
+// Follows Audiences.Intersect in k8s.io/apiserver: the order is that of `wanted`.
 std::vector<std::string> Intersect(const std::vector<std::string>& have,
                                    const std::vector<std::string>& wanted) {
   std::vector<std::string> both;

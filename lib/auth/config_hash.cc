@@ -8,6 +8,7 @@
 
 namespace apiserver::v0::auth {
 
+// Writes the hash as the configuration metrics of k8s.io/apiserver do. Empty text has none.
 std::string ConfigHash(std::string_view text) {
   if (text.empty()) return "";
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};

@@ -31,6 +31,7 @@ Status LookUp::Wait(const Context& ctx) {
   return {Reason::kTimeout, "the request ended before the look-up did"};
 }
 
+// Callbacks run without the lock, since they may use this look-up.
 void LookUp::Finish() {
   std::vector<UniqueFunction<void()>> callbacks;
   {

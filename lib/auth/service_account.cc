@@ -34,6 +34,8 @@ UserInfo ServiceAccountInfo::ToUserInfo() const {
   const auto add = [&user](std::string_view key, const std::string& value) {
     if (!value.empty()) user.extra[std::string(key)] = {value};
   };
+  // Follows ServiceAccountInfo.UserInfo: a pod's name and UID come together, a node's UID needs its
+  // name.
   if (!pod_name.empty() && !pod_uid.empty()) {
     add(kPodNameKey, pod_name);
     add(kPodUIDKey, pod_uid);

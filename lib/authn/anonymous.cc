@@ -19,6 +19,7 @@ class Anonymous final : public auth::Authenticator {
       return std::optional<auth::AuthenticateResponse>();
     }
     auth::AuthenticateResponse response{user_};
+    // An anonymous request is for any audience that it asks for.
     if (const auto* audiences = auth::AudiencesOf(ctx)) response.audiences = *audiences;
     return std::optional(std::move(response));
   }

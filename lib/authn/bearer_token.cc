@@ -11,6 +11,7 @@ namespace {
 using auth::AuthenticateResponse;
 using Answer = Result<std::optional<AuthenticateResponse>>;
 
+// The characters of Go's strings.TrimSpace that can stand in a header.
 std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   const std::size_t begin = text.find_first_not_of(kSpace);
@@ -58,6 +59,7 @@ class StaticTokens final : public auth::TokenAuthenticator {
     }
   }
 
+  // Linear in the number of tokens; NewTokenFile, which may have many, looks up a hash.
   Answer AuthenticateToken(const Context&, std::string_view token) const override {
     // All tokens are compared, so that the time does not reveal a near match.
     const Known* match = nullptr;

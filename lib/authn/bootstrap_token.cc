@@ -48,6 +48,7 @@ bool SameSecret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+// A time that cannot be read counts as expired: upstream fails closed here as well.
 bool HasExpired(const StoredSecret& secret, Clock::Wall now) {
   const std::string_view text = DataOf(secret, "expiration");
   if (text.empty()) return false;
@@ -70,6 +71,7 @@ bool IsGroupOfBootstrappers(std::string_view group) {
 std::optional<std::vector<std::string>> BootstrapGroupsOf(const StoredSecret& secret) {
   std::set<std::string> groups = {std::string(kBootstrappersGroup)};
   std::string_view rest = DataOf(secret, "auth-extra-groups");
+  // Runs once more behind a trailing comma, so that an empty group is refused and not skipped.
   bool more = !rest.empty();
   while (more) {
     const std::size_t comma = rest.find(',');
@@ -103,6 +105,7 @@ class BootstrapTokens final : public auth::TokenAuthenticator {
  public:
   explicit BootstrapTokens(BootstrapTokenOptions options) : options_(std::move(options)) {}
 
+  // Returns no user rather than an error, so that other authenticators may know the token.
   BootstrapAnswer AuthenticateToken(const Context& ctx, std::string_view token) const override {
     const std::optional<BootstrapToken> parts = ParseBootstrapToken(token);
     if (!parts) return std::optional<AuthenticateResponse>();

@@ -5,6 +5,7 @@
 
 namespace apiserver::v0::authn {
 
+// Removes query, fragment and user, which may hold secrets; the result is for logs and errors.
 std::string ShownUrl(const std::string& url) {
   std::string shown = url.substr(0, url.find_first_of("?#"));
   const std::size_t host = shown.find("://");

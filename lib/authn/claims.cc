@@ -29,6 +29,7 @@ Status Because(const std::string& before, const Status& why) {
   return BadClaim(before + ": " + std::string(why.message()));
 }
 
+// As upstream, an absent claim counts as verified.
 Status CheckEmailVerified(Value claims) {
   if (claims.Find("email_verified") == nullptr) return {};
   const Result<bool> verified = BoolClaim(claims, "email_verified");
@@ -121,6 +122,7 @@ Result<auth::UserInfo> UserOfClaims(const JwtAuthenticator& rules, Value claims)
   return user;
 }
 
+// Prints a time as Go's time.Time.String, which upstream's errors contain.
 std::string GoTimeText(std::int64_t unix_seconds) {
   std::string text = runtime::FormatTime({.seconds = unix_seconds});
   // "2006-01-02T15:04:05Z".

@@ -13,13 +13,13 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
-#include <ctime>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/free_with.h"
 #include "base/status_macros.h"
+#include "http/asn1_time.h"
 #include "text/hex.h"
 
 namespace apiserver::v0::authn {
@@ -29,6 +29,7 @@ using auth::AuthenticateResponse;
 using auth::UserInfo;
 using http::PeerCertificates;
 
+// X509_free for each element: sk_X509_free alone would leak the certificates.
 void FreeStack(STACK_OF(X509) * stack) { sk_X509_pop_free(stack, X509_free); }
 
 using CertificatePtr = std::unique_ptr<X509, FreeWith<X509_free>>;
@@ -37,6 +38,7 @@ using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX_
 using StackPtr = std::unique_ptr<STACK_OF(X509), FreeWith<FreeStack>>;
 using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free>>;
 
+// The attribute of a subject that holds a uid; registered for Kubernetes, as in Go's request/x509.
 constexpr std::string_view kUidOid = "1.3.6.1.4.1.57683.2";
 // How long a refusal is kept: the certificate may become valid while the connection lives.
 constexpr std::chrono::seconds kRefusalTime(10);
@@ -45,6 +47,7 @@ Status Refused(const std::string& why) {
   return Status(Reason::kUnauthorized, "verifying certificate failed: " + why);
 }
 
+// Returns null for bytes that are no certificate.
 CertificatePtr Decode(const std::string& der) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
   CertificatePtr certificate(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
@@ -52,6 +55,7 @@ CertificatePtr Decode(const std::string& der) {
   return certificate;
 }
 
+// Refuses a bundle with a malformed block as a whole: its other authorities alone may be too few.
 Result<StorePtr> ReadAuthorities(const std::string& pem) {
   StorePtr store(X509_STORE_new());
   if (pem.size() > INT_MAX) return Status(Reason::kInvalid, "the client CA bundle is too large");
@@ -82,12 +86,15 @@ std::optional<std::string> TextOf(const X509_NAME_ENTRY* entry) {
   return text;
 }
 
+// The attribute has no NID in OpenSSL, so it is compared by its dotted form.
 bool IsUid(const ASN1_OBJECT* type) {
   std::array<char, 64> oid{};
   const int size = OBJ_obj2txt(oid.data(), static_cast<int>(oid.size()), type, 1);
   return size > 0 && std::string_view(oid.data()) == kUidOid;
 }
 
+// The value of authentication.kubernetes.io/credential-id, as Go's CommonNameUserConversion sets
+// it.
 std::string CredentialId(const std::string& der) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(der.data()), der.size(), digest.data());
@@ -121,6 +128,7 @@ Subject ReadSubject(X509* certificate) {
   return subject;
 }
 
+// A certificate without a uid is accepted, one with a malformed uid is refused.
 Result<std::string> UidOf(const Subject& subject) {
   if (subject.uids.empty()) return std::string();
   for (const auto& uid : subject.uids) {
@@ -156,21 +164,16 @@ bool AllowsClients(STACK_OF(X509) * chain) {
   return true;
 }
 
-Clock::Wall ToWall(const ASN1_TIME* time) {
-  std::tm parts{};
-  if (ASN1_TIME_to_tm(time, &parts) != 1) return Clock::Wall::min();
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
-}
-
 // Returns the earliest end of the certificates in the chain.
 Clock::Wall EndOf(STACK_OF(X509) * chain) {
   Clock::Wall end = Clock::Wall::max();
   for (int i = 0; i < sk_X509_num(chain); ++i) {
-    end = std::min(end, ToWall(X509_get0_notAfter(sk_X509_value(chain, i))));
+    end = std::min(end, http::WallOf(X509_get0_notAfter(sk_X509_value(chain, i))));
   }
   return end;
 }
 
+// The peer sends its own certificate first (RFC 8446 §4.4.2); the rest may help to build a chain.
 StackPtr DecodeIntermediates(const PeerCertificates& peer) {
   StackPtr intermediates(sk_X509_new_null());
   for (std::size_t i = 1; i < peer.der.size(); ++i) {
@@ -181,6 +184,7 @@ StackPtr DecodeIntermediates(const PeerCertificates& peer) {
   return intermediates;
 }
 
+// Bounds the work before the first byte is parsed: the peer is not yet authenticated.
 bool TooLarge(const PeerCertificates& peer) {
   return peer.der.size() > kChainCertificatesMax ||
          std::ranges::any_of(
@@ -241,6 +245,7 @@ Result<std::shared_ptr<const ClientCertificate>> VerifyLeaf(X509* leaf,
       ClientCertificate{subject.common_name, UserOf(subject, peer.der.front())});
 }
 
+// Sets a short `until` first, which every refusal keeps; VerifyLeaf overwrites it on success.
 Verified VerifyPeer(const PeerCertificates& peer, const Authorities& authorities, Clock::Wall now) {
   Verified verified{Refused("it or its chain is too large"), now + kRefusalTime};
   if (TooLarge(peer)) return verified;
@@ -249,7 +254,7 @@ Verified VerifyPeer(const PeerCertificates& peer, const Authorities& authorities
     verified.result = Refused("it is malformed");
     return verified;
   }
-  verified.end = ToWall(X509_get0_notAfter(leaf.get()));
+  verified.end = http::WallOf(X509_get0_notAfter(leaf.get()));
   verified.result = VerifyLeaf(leaf.get(), peer, authorities, now, verified.until);
   return verified;
 }
@@ -266,6 +271,7 @@ ClientCertificates::~ClientCertificates() = default;
 std::shared_ptr<const Authorities> ClientCertificates::Current() const {
   std::shared_ptr<const std::string> pem = options_.ca->Get();
   const auto parsed = parsed_.Lock();
+  // Compares pointers: a source hands out a new object for each new content.
   if (parsed->pem == pem) return parsed->authorities;
   parsed->pem = std::move(pem);
   if (parsed->pem->empty()) {
@@ -283,6 +289,7 @@ std::shared_ptr<const Authorities> ClientCertificates::Current() const {
 std::shared_ptr<const ClientCertificates::Finding> ClientCertificates::Find(
     const std::shared_ptr<const PeerCertificates>& peer,
     std::shared_ptr<const Authorities> authorities, Clock::Wall now) const {
+  // The result depends on the bundle and on the time, so it is reused only while both still hold.
   if (auto found = findings_.Find(peer);
       found && (*found)->authorities == authorities && now < (*found)->until) {
     return *std::move(found);

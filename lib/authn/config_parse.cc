@@ -15,6 +15,7 @@ using runtime::Value;
 
 constexpr std::string_view kConfigKind = "AuthenticationConfiguration";
 
+// Absent fields stay empty here; ValidateAuthenticationConfiguration says which are required.
 Issuer ReadIssuer(ConfigReader& reader, const Path& path, Value value) {
   Issuer issuer;
   const auto fields = MembersOf(reader, path, value,
@@ -47,6 +48,7 @@ PrefixedClaimOrExpression ReadPrefixedClaim(ConfigReader& reader, const Path& pa
   const auto fields = MembersOf(reader, path, value, {"claim", "prefix", "expression"});
   if (!fields) return claim;
   claim.claim = fields->Text("claim");
+  // An empty prefix and none are different settings: none is refused for a claim.
   if (!value["prefix"].is_null()) claim.prefix = fields->Text("prefix");
   claim.expression = fields->Text("expression");
   return claim;

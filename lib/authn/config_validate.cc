@@ -18,6 +18,7 @@ using field::Path;
 constexpr std::string_view kNoExpressions =
     "expressions are not supported by this server; use claim, prefix and requiredValue";
 
+// Expressions are valid upstream, so the error is Forbidden rather than Invalid.
 void RefuseExpression(const Path& path, ErrorList& errors) {
   errors.Forbidden(path, std::string(kNoExpressions));
 }
@@ -33,6 +34,8 @@ std::string SortedList(std::vector<std::string> texts) {
   return list + "]";
 }
 
+// Follows validateURL of apiserver/validation; `disallowed` are the issuers of service account
+// tokens.
 void ValidateUrl(const std::string& url, const std::vector<std::string>& disallowed,
                  const Path& path, ErrorList& errors) {
   if (std::ranges::find(disallowed, url) != disallowed.end()) {
@@ -52,6 +55,7 @@ void ValidateUrl(const std::string& url, const std::vector<std::string>& disallo
   if (!parsed->fragment.empty()) errors.Invalid(path, url, "URL must not contain a fragment");
 }
 
+// Go's validateIssuerDiscoveryURL compares the URLs without these, too.
 std::string_view WithoutSlashes(std::string_view url) {
   while (url.ends_with('/')) url.remove_suffix(1);
   return url;
@@ -88,6 +92,7 @@ void ValidateAudiences(const Issuer& issuer, const Path& path, ErrorList& errors
   }
 }
 
+// Both types exist upstream, but this server has no egress dialer to hand the connection to.
 void ValidateEgress(const std::string& type, const Path& path, ErrorList& errors) {
   if (type.empty()) return;
   if (type != "controlplane" && type != "cluster") {
@@ -165,6 +170,7 @@ void ValidateClaimMapping(const PrefixedClaimOrExpression& mapping, const Path& 
   }
 }
 
+// True for keys whose domain, the part before the slash, belongs to Kubernetes.
 bool IsReserved(std::string_view key) {
   const std::size_t slash = key.find('/');
   const std::string_view domain = key.substr(0, slash == std::string_view::npos ? 0 : slash);
@@ -250,6 +256,7 @@ ErrorList ValidateAuthenticationConfiguration(const AuthenticationConfiguration&
     errors.TooMany(root, config.jwt.size(), kJwtAuthenticatorsMax);
     return errors;
   }
+  // Both sets are across issuers: a token names one URL, which must lead to one authenticator.
   std::set<std::string> urls;
   std::set<std::string> discovery_urls;
   for (std::size_t i = 0; i < config.jwt.size(); ++i) {

@@ -6,6 +6,7 @@
 namespace apiserver::v0::authn {
 namespace {
 
+// Reads as Go's encoding/csv with FieldsPerRecord -1: records may differ in length.
 class CsvReader {
  public:
   explicit CsvReader(std::string_view text) : rest_(text) {}

@@ -11,6 +11,7 @@
 
 namespace apiserver::v0::authn {
 
+// Follows DelegatingAuthenticatorConfig.New: the order decides which authenticator names the user.
 Result<std::shared_ptr<const auth::Authenticator>> NewDelegating(DelegatingOptions options) {
   using Shared = std::shared_ptr<const auth::Authenticator>;
   std::vector<Shared> all;
@@ -35,6 +36,7 @@ Result<std::shared_ptr<const auth::Authenticator>> NewDelegating(DelegatingOptio
   if (all.empty()) return Shared(NewAnonymous(std::move(options.anonymous_paths)));
   Shared known = NewGroupAdder(NewUnion(std::move(all)));
   if (!options.anonymous) return known;
+  // An invalid credential must fail: without FailOnError its user would go on as anonymous.
   return Shared(
       NewUnionFailOnError({std::move(known), NewAnonymous(std::move(options.anonymous_paths))}));
 }

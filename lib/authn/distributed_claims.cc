@@ -39,6 +39,7 @@ std::string WithoutUrl(std::string message, const std::string& url) {
   return message;
 }
 
+// Returns why no claim may be fetched from `url`; empty: it may.
 std::string EndpointProblem(const std::string& url, const std::string& access_token) {
   if (url.size() > kEndpointBytesMax) return "the endpoint's URL is too long";
   // An attacker on the network could read the access token, and forge the response.
@@ -152,6 +153,7 @@ Result<std::string> DistributedClaims::Fetch(const Context& ctx, const Endpoint&
   return told_.Get(ctx, key, ask);
 }
 
+// Takes the issuer from a token that is not verified yet, so the number of issuers is bounded.
 Result<std::shared_ptr<const IssuerKeys>> DistributedClaims::KeysOf(
     const std::string& issuer) const {
   if (issuer == options_.issuer) return options_.keys;
@@ -171,6 +173,7 @@ Result<std::shared_ptr<const IssuerKeys>> DistributedClaims::KeysOf(
   return keys;
 }
 
+// Follows claimResolver.resolve of plugin/pkg/authenticator/token/oidc.
 Status DistributedClaims::Resolve(const Context& ctx, const Endpoint& endpoint, Jwt& jwt) const {
   const Result<std::string> token = Fetch(ctx, endpoint);
   if (!token.ok()) {

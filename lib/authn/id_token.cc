@@ -37,6 +37,7 @@ std::string AudienceProblem(const std::vector<std::string>& wanted, runtime::Val
   return "oidc: expected audience in " + text::QuoteAll(sorted) + " got " + text::QuoteAll(*found);
 }
 
+// Returns why the token is not valid now; empty: it is.
 std::string TimeProblem(const Clock& clock, runtime::Value claims) {
   const auto wall = clock.WallNow().time_since_epoch();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(wall);
@@ -70,6 +71,7 @@ Status CheckIdTokenSignature(const Context& ctx, const IdTokenRules& rules, cons
     return Refused(refusal,
                    "oidc: " + std::string(VerifySignature(jwt, rules.algorithms, {}).message()));
   }
+  // Tries the known keys first, so that a valid token costs no call.
   if (const JwkSetPtr known = keys.Known()) {
     if (VerifySignature(jwt, rules.algorithms, known->keys).ok()) return {};
   }

@@ -104,6 +104,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     if (!set_hash.empty()) counted->infos->Remove({issuer_hash, server_hash, set_hash});
   }
 
+  // Its times are monotonic, so that a corrected wall clock neither stops fetches nor causes many.
   struct Known {
     JwkSetPtr keys;
     Clock::Monotonic fetched_at;
@@ -114,6 +115,8 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
   };
 
   // Returns the fetch in flight, or starts one. Null: it is too early for one.
+  // Called without the lock on `known`; the fetch starts outside of it, since its callback takes it
+  // too.
   std::shared_ptr<Fetch> Join() {
     std::shared_ptr<Fetch> fetch;
     std::string keys_url;
@@ -207,6 +210,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
     fetch->End(std::move(result));
   }
 
+  // Runs for one fetch at a time, so `set_hash` needs no lock.
   void Count(const std::string& set, bool success) {
     if (!counted) return;
     const std::chrono::duration<double> now = options.clock->WallNow().time_since_epoch();
@@ -231,6 +235,7 @@ struct IssuerKeys::State : std::enable_shared_from_this<IssuerKeys::State> {
 IssuerKeys::IssuerKeys(IssuerKeysOptions options, std::shared_ptr<client::HttpClient> http)
     : state_(std::make_shared<State>(std::move(options), std::move(http))) {}
 
+// Never waits: keys that are too old are returned while the fetch for their successors runs.
 JwkSetPtr IssuerKeys::Known() const {
   JwkSetPtr keys;
   bool old = false;
@@ -243,8 +248,10 @@ JwkSetPtr IssuerKeys::Known() const {
   return keys;
 }
 
+// Tokens with an unknown key all join one fetch, however many requests bring them.
 Result<JwkSetPtr> IssuerKeys::Newer(const Context& ctx) const {
   const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
+  // The request was parked by this look-up before: its result is taken instead of a second fetch.
   if (waiting && *waiting) {
     auth::LookUp* const asked = (*waiting)->Find(state_.get(), "");
     if (asked && asked->done()) return *static_cast<Fetch*>(asked)->answer;

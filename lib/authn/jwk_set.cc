@@ -67,6 +67,7 @@ Result<VerificationKey> KeyOf(Value jwk) {
   return Unusable("the key is none of RSA, EC, Ed25519");
 }
 
+// RFC 7517 §4.2 and §4.3: both members are optional, and each can exclude verification.
 bool MayVerify(Value jwk) {
   if (jwk.Find("use") != nullptr && jwk["use"].AsString() != "sig") return false;
   const Value* const operations = jwk.Find("key_ops");

@@ -30,6 +30,7 @@ struct TokenParts {
   std::string_view signing_input;
 };
 
+// Splits at exactly two dots (RFC 7515 §7.1); five parts would be an encrypted token.
 std::optional<TokenParts> SplitToken(std::string_view token) {
   if (token.size() > kTokenBytesMax) return std::nullopt;
   const std::size_t first = token.find('.');
@@ -75,6 +76,7 @@ Status ReadHeader(std::string_view encoded, Jwt& jwt) {
   return {};
 }
 
+// A token without `kid` may be signed by any key of the set.
 bool IsMeant(const Jwt& jwt, const Jwk& key) { return jwt.key_id.empty() || key.id == jwt.key_id; }
 
 }  // namespace
@@ -138,6 +140,7 @@ bool HasKeyFor(const Jwt& jwt, std::span<const Jwk> keys) {
   return std::ranges::any_of(keys, [&jwt](const Jwk& key) { return IsMeant(jwt, key); });
 }
 
+// RFC 7519 §2 allows fractions of a second. Doubles over 2^53 are refused: they are not exact.
 std::optional<std::int64_t> NumericDate(Value value) {
   if (value.type() == Value::Type::kInt) return value.AsInt();
   if (value.type() != Value::Type::kDouble) return std::nullopt;
@@ -147,6 +150,7 @@ std::optional<std::int64_t> NumericDate(Value value) {
   return static_cast<std::int64_t>(seconds);
 }
 
+// RFC 7519 §4.1.3: one text or a list of texts. nullopt: it is something else or missing.
 std::optional<std::vector<std::string>> AudienceOf(Value claims) {
   const Value audience = claims["aud"];
   std::vector<std::string> audiences;

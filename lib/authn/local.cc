@@ -17,6 +17,7 @@ std::unique_ptr<auth::Authenticator> NewLocal(LocalOptions options) {
   }
   std::vector<std::shared_ptr<const auth::TokenAuthenticator>> tokens;
   for (LocalTokens& kind : options.tokens) {
+    // Without it, a review for any audience would accept the tokens of this kind.
     if (!kind.know_audiences) {
       kind.tokens = auth::WithImplicitAudiences(options.api_audiences, std::move(kind.tokens));
     }

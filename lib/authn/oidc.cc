@@ -30,6 +30,7 @@ Result<std::vector<SigningAlgorithm>> AlgorithmsOf(const std::vector<std::string
     }
     algorithms.push_back(*algorithm);
   }
+  // Empty names: every asymmetric algorithm except EdDSA, which upstream does not support.
   if (!algorithms.empty()) return algorithms;
   for (const char* name :
        {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"}) {
@@ -74,6 +75,7 @@ metrics::Family<metrics::Histogram>* LatencyOf(metrics::Registry* metrics) {
       {.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10});
 }
 
+// OpenID Connect Discovery 1.0 §4 appends the path to the issuer without its trailing slash.
 std::string DiscoveryUrlOf(const Issuer& issuer) {
   if (!issuer.discovery_url.empty()) return issuer.discovery_url;
   std::string url = issuer.url;
@@ -121,6 +123,7 @@ std::shared_ptr<const DistributedClaims> NewDistributed(
 }
 
 // Makes an issuer with the keys `known`, or with its own if that is null.
+// Keeping the keys over a reload spares a fetch, and tokens stay valid if the issuer is down.
 Result<OidcIssuer> NewIssuer(const JwtAuthenticator& rules, const OidcOptions& options,
                              const std::vector<SigningAlgorithm>& algorithms,
                              std::shared_ptr<const IssuerKeys> known) {

@@ -31,6 +31,7 @@ Status CheckIssuerUrl(const std::string& issuer) {
   return {};
 }
 
+// The flag wins over the external address, as in Go's NewOpenIDMetadata.
 Result<std::string> JwksUriOf(const OpenIDMetadataOptions& options) {
   if (!options.jwks_uri.empty()) {
     ASSIGN_OR_RETURN(const text::GoUrl url,

@@ -31,6 +31,7 @@ std::string_view FirstValue(const Strings& names, const http::Headers& headers) 
   return "";
 }
 
+// Takes the values of all headers, since groups may be spread over several.
 Strings AllValues(const Strings& names, const http::Headers& headers) {
   Strings values;
   for (const std::string& name : names) {
@@ -83,6 +84,7 @@ class RequestHeader final : public auth::Authenticator {
   }
 
  private:
+  // An empty list allows every certificate of the authority.
   Status CheckName(const std::string& common_name) const {
     if (allowed_names_ == nullptr) return {};
     const std::shared_ptr<const Strings> allowed = allowed_names_->Get();

@@ -40,6 +40,8 @@ std::string UidMismatch(const std::string& what, const std::string& now, const s
   return what + " UID (" + now + ") does not match " + claim + " (" + claimed + ")";
 }
 
+// Compares the objects of a token with the stored ones, as validator.Validate in
+// pkg/serviceaccount.
 class BoundCheck {
  public:
   BoundCheck(const Context& ctx, const ServiceAccountTokenOptions& options)
@@ -79,6 +81,7 @@ class BoundCheck {
   const Clock::Wall deleted_before_;
 };
 
+// As go-jose's Claims.Validate, with its default leeway of a minute to both sides.
 Status CheckTimes(Value claims, const Clock& clock) {
   const std::int64_t now =
       std::chrono::floor<std::chrono::seconds>(clock.WallNow().time_since_epoch()).count();
@@ -97,6 +100,7 @@ Status CheckTimes(Value claims, const Clock& clock) {
   return {};
 }
 
+// The account is checked first, as upstream: its error is the one that an administrator can act on.
 Status CheckBinding(const Context& ctx, const ServiceAccountTokenOptions& options, Value kubernetes,
                     const std::string& namespace_) {
   const BoundCheck check(ctx, options);
@@ -129,6 +133,7 @@ constexpr std::string_view kLegacyName = "kubernetes.io/serviceaccount/service-a
 constexpr const char* kInvalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 constexpr std::string_view kLegacyUid = "kubernetes.io/serviceaccount/service-account.uid";
 
+// A legacy token never expires: it is revoked by deleting or changing the Secret that holds it.
 Result<StoredSecret> CheckLegacySecret(const Context& ctx,
                                        const ServiceAccountTokenOptions& options,
                                        std::string_view token, Value claims) {
@@ -139,6 +144,7 @@ Result<StoredSecret> CheckLegacySecret(const Context& ctx,
   }
   if (secret->deleted_at) return BadAccountToken("Token has been invalidated");
   const auto kept = secret->data.find("token");
+  // Compares in constant time, so that the response's delay tells nothing of the stored token.
   if (kept == secret->data.end() || kept->second.size() != token.size() ||
       CRYPTO_memcmp(kept->second.data(), token.data(), token.size()) != 0) {
     return BadAccountToken("Token does not match server's copy");
@@ -175,6 +181,7 @@ Status CheckLegacyAccount(const Context& ctx, const ServiceAccountTokenOptions& 
 
 }  // namespace
 
+// Follows validator.Validate in pkg/serviceaccount/claims.go; the signature is verified already.
 Result<ServiceAccountInfo> ValidateBoundClaims(const Context& ctx,
                                                const ServiceAccountTokenOptions& options,
                                                Value claims) {
@@ -201,6 +208,7 @@ Result<ServiceAccountInfo> ValidateBoundClaims(const Context& ctx,
   return info;
 }
 
+// Follows legacyValidator.Validate in pkg/serviceaccount/legacy.go, with its order of checks.
 Result<ServiceAccountInfo> ValidateLegacyClaims(const Context& ctx,
                                                 const ServiceAccountTokenOptions& options,
                                                 std::string_view token, Value claims) {

@@ -26,6 +26,7 @@ constexpr SigningAlgorithm kAccountAlgorithms[] = {
     SigningAlgorithm::kRs256, SigningAlgorithm::kEs256, SigningAlgorithm::kEs384,
     SigningAlgorithm::kEs512};
 
+// Ed25519 is refused where the file is read, rather than for each token.
 Result<AccountKeys> ReadAccountKeys(const std::string& pem) {
   ASSIGN_OR_RETURN(const std::vector<VerificationKey> keys, ReadPublicKeys(pem));
   auto named = std::make_shared<std::vector<Jwk>>();
@@ -73,6 +74,8 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
     AccountKeys keys;
   };
 
+  // Two threads may parse the same new file at once; both results are equal, and the later one
+  // stays.
   AccountKeys Keys() const {
     const std::shared_ptr<const std::string> pem = options_.keys->Get();
     {
@@ -108,6 +111,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
   mutable Guarded<Known> known_;
 };
 
+// Empty names are left out, as Go's omitempty does; the order of members is alphabetical.
 void AddReference(std::string_view name, const ServiceAccountTokenRequest::Reference& reference,
                   std::string& json) {
   if (reference.name.empty()) return;

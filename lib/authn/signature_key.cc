@@ -106,6 +106,7 @@ std::shared_ptr<EVP_PKEY> FromParams(const char* type, OSSL_PARAM_BLD* builder) 
   return Share(key);
 }
 
+// Reads a big-endian unsigned number, as keys and signatures of JOSE carry them (RFC 7518 §2).
 BigNumber NumberOf(std::string_view bytes) {
   return BigNumber(BN_bin2bn(BytesOf(bytes), static_cast<int>(bytes.size()), nullptr));
 }
@@ -138,6 +139,7 @@ Status CheckRsa(EVP_PKEY* key) {
   return {};
 }
 
+// Returns nullopt for curves that none of the algorithms above uses.
 std::optional<KeyType> EcTypeOf(EVP_PKEY* key) {
   std::array<char, 64> group{};
   std::size_t size = 0;
@@ -166,10 +168,12 @@ std::optional<std::string> EcSignatureToDer(std::string_view raw, std::size_t ha
   return der;
 }
 
+// The inverse of EcSignatureToDer, for tokens that this server signs.
 std::optional<std::string> EcSignatureFromDer(std::string_view der, std::size_t half) {
   const unsigned char* at = BytesOf(der);
   const EcSignature signature(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
   if (signature == nullptr) return std::nullopt;
+  // Both halves are padded with zeros: a shorter number would move the border between them.
   std::string raw(2 * half, '\0');
   const int size = static_cast<int>(half);
   if (BN_bn2binpad(ECDSA_SIG_get0_r(signature.get()), BytesOf(raw), size) != size ||
@@ -225,6 +229,7 @@ Result<VerificationKey> VerificationKey::Ec(KeyType type, std::string_view x, st
                                    point.size());
   const std::shared_ptr<EVP_PKEY> key = FromParams("EC", builder.get());
   const KeyContext context(key ? EVP_PKEY_CTX_new(key.get(), nullptr) : nullptr);
+  // The full check of NIST SP 800-56A §5.6.2.3.3: on the curve, not infinite, of the right order.
   if (context == nullptr || EVP_PKEY_public_check(context.get()) != 1) {
     return KeyError("the point is not on the curve");
   }
@@ -267,6 +272,7 @@ bool VerificationKey::Verify(SigningAlgorithm algorithm, std::string_view input,
     signature = der;
   }
   const AlgorithmFacts& facts = FactsOf(algorithm);
+  // An EVP_MD_CTX is for one verification, so keys are shared between threads without a lock.
   const DigestContext context(EVP_MD_CTX_new());
   EVP_PKEY_CTX* of_key = nullptr;  // Belongs to `context`.
   const bool verified = EVP_DigestVerifyInit_ex(context.get(), &of_key, facts.digest, nullptr,
@@ -280,6 +286,7 @@ bool VerificationKey::Verify(SigningAlgorithm algorithm, std::string_view input,
 
 std::string VerificationKey::KeyId() const {
   unsigned char* der = nullptr;
+  // The SHA-256 of the SubjectPublicKeyInfo, as keyIDFromPublicKey in pkg/serviceaccount/jwt.go.
   const int size = i2d_PUBKEY(key_.get(), &der);
   if (size <= 0) return "";
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
@@ -365,6 +372,7 @@ Result<std::string> SigningKey::Sign(SigningAlgorithm algorithm, std::string_vie
   ERR_clear_error();
   if (!done) return failed;
   signature.resize(size);
+  // OpenSSL signs in DER; JOSE wants the two numbers side by side.
   const CurveFacts* const curve = CurveOf(public_key_.type());
   if (curve == nullptr) return signature;
   std::optional<std::string> raw = EcSignatureFromDer(signature, curve->bytes);
@@ -387,6 +395,7 @@ std::shared_ptr<EVP_PKEY> KeyOfBlock(std::string_view name, const unsigned char*
   return Share(d2i_AutoPrivateKey(nullptr, &der, size));
 }
 
+// The types of PEM blocks that hold a public key or one to derive it from; others are skipped.
 bool HoldsKey(std::string_view name) {
   constexpr std::array<std::string_view, 6> kKinds = {"CERTIFICATE",     "PUBLIC KEY",
                                                       "RSA PUBLIC KEY",  "PRIVATE KEY",

@@ -71,6 +71,7 @@ class TokenFile final : public auth::TokenAuthenticator {
   }
 
  private:
+  // Of two equal tokens the later one wins, as in Go's tokenfile.NewCSV.
   void Use(std::vector<StaticToken> tokens) {
     TokenTable table;
     for (StaticToken& token : tokens) {

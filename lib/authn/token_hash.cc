@@ -8,6 +8,7 @@
 namespace apiserver::v0::authn {
 namespace {
 
+// Little-endian, always 8 bytes: the same tokens give the same text on every machine.
 void AppendLength(std::size_t length, std::string& out) {
   for (int shift = 0; shift < 64; shift += 8) out += static_cast<char>(length >> shift);
 }

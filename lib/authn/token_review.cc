@@ -31,6 +31,8 @@ struct Spec {
 };
 
 // Limits the result to the audiences that the request asks for.
+// Follows webhook.WebhookTokenAuthenticator.AuthenticateToken, where a server without audiences in
+// its answer is taken for one that does not know them.
 Found ForAudiences(Found found, const Spec& spec, const std::vector<std::string>& implicit) {
   if (!found.ok() || !found->has_value()) return found;
   std::vector<std::string>& audiences = found->value().audiences;
@@ -131,6 +133,7 @@ class TokenReviewAuthenticator final : public auth::TokenAuthenticator {
                     return reviewed->found->has_value() ? success : failure;
                   }}) {}
 
+  // Requests with an equal token and audiences join the review in flight, or use its kept result.
   Found AuthenticateToken(const Context& ctx, std::string_view token) const override {
     const Clock::Monotonic start = clock_.Now();
     const std::vector<std::string>* const audiences = auth::AudiencesOf(ctx);

@@ -56,6 +56,7 @@ std::string TokenReviewBody(std::string_view version, std::string_view token,
   return body;
 }
 
+// An answer that is not a review is an error of the server, never a refusal of the token.
 Result<std::optional<AuthenticateResponse>> ReadTokenReview(std::string_view body) {
   runtime::Arena arena;
   const Result<Value> review = codec::ParseJson(body, arena, nullptr, kReviewLimits);

@@ -101,11 +101,13 @@ class TokenUnion final : public auth::TokenAuthenticator {
   const std::vector<std::shared_ptr<const auth::TokenAuthenticator>> authenticators_;
 };
 
+// A user of the anonymous group or of the authenticated one has its group already.
 bool WantsGroup(const UserInfo& user) {
   return user.name != auth::kAnonymous && !user.InGroup(auth::kAllAuthenticated) &&
          !user.InGroup(auth::kAllUnauthenticated);
 }
 
+// Follows AuthenticatedGroupAdder.AuthenticateRequest.
 class GroupAdder final : public auth::Authenticator {
  public:
   explicit GroupAdder(std::shared_ptr<const auth::Authenticator> inner)

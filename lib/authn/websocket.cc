@@ -29,6 +29,7 @@ std::string_view TrimProtocol(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
+// A client may send several protocols in a header, and several headers (RFC 6455 §11.3.4).
 Protocols SplitProtocols(const http::Headers& headers) {
   Protocols protocols;
   for (std::string_view value : headers.GetAll(kProtocolHeader)) {
@@ -95,6 +96,7 @@ std::unique_ptr<auth::Authenticator> NewWebSocketProtocol(
   return std::make_unique<WebSocketProtocol>(std::move(tokens));
 }
 
+// Runs once the request is authenticated, so that no handler and no other server sees the token.
 void RemoveWebSocketToken(http::Headers& headers) {
   if (!headers.Has(kProtocolHeader)) return;
   const Protocols protocols = SplitProtocols(headers);

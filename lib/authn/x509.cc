@@ -8,6 +8,7 @@
 namespace apiserver::v0::authn {
 namespace {
 
+// Buckets in seconds, to 360 days; as Go's clientCertificateExpirationHistogram.
 metrics::Histogram* ExpirationOf(metrics::Registry* registry) {
   if (registry == nullptr) return nullptr;
   return &registry

@@ -7,6 +7,7 @@
 
 namespace apiserver::v0::authz {
 
+// Follows utilerrors.NewAggregate: distinct messages in their first order, in brackets if several.
 std::string Aggregate(const std::vector<std::string>& messages) {
   std::vector<std::string_view> distinct;
   std::unordered_set<std::string_view> seen;
@@ -18,6 +19,8 @@ std::string Aggregate(const std::vector<std::string>& messages) {
   std::string text = "[";
   std::size_t told = 0;
   for (const std::string_view message : distinct) {
+    // Bounds the text: one message for each of thousands of broken bindings would fill the
+    // response.
     if (text.size() > field::kTextBytesMax) {
       text += ", and " + std::to_string(distinct.size() - told) + " more";
       break;

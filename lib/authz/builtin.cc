@@ -30,6 +30,7 @@ class AlwaysAllowRules final : public auth::RuleResolver {
   }
 };
 
+// No opinion rather than a denial, so that an authorizer behind it may still allow; as upstream.
 class AlwaysDeny final : public auth::Authorizer {
  public:
   Result<Verdict> Authorize(const Context& /*ctx*/, const Attributes& /*asked*/) const override {
@@ -37,6 +38,7 @@ class AlwaysDeny final : public auth::Authorizer {
   }
 };
 
+// Used for system:masters, which stays allowed if all roles are lost.
 class PrivilegedGroups final : public auth::Authorizer {
  public:
   explicit PrivilegedGroups(std::vector<std::string> groups) : groups_(std::move(groups)) {}
@@ -51,6 +53,7 @@ class PrivilegedGroups final : public auth::Authorizer {
   const std::vector<std::string> groups_;
 };
 
+// Go's path authorizer strips one slash from both sides of the comparison.
 std::string_view WithoutSlash(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   return path;

@@ -19,6 +19,7 @@ class Instrumented final : public auth::Authorizer {
                      "authorizer type, name, and decision.",
              .labels = {"type", "name", "decision"}})) {}
 
+  // Counts decisions only: an error or no opinion leaves the decision to the next authorizer.
   Result<auth::Verdict> Authorize(const Context& ctx,
                                   const auth::Attributes& asked) const override {
     Result<auth::Verdict> verdict = authorizer_->Authorize(ctx, asked);
@@ -34,6 +35,7 @@ class Instrumented final : public auth::Authorizer {
 
   // A series is shown from its first decision on; its address is kept, since every request counts
   // here.
+  // Two threads may both look up the counter the first time; both get the same one.
   void Count(Kept& kept, const char* decision) const {
     metrics::Counter* counter = kept.load(std::memory_order_acquire);
     if (counter == nullptr) {

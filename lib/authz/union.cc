@@ -12,6 +12,7 @@ namespace {
 using auth::Decision;
 using auth::Verdict;
 
+// Follows unionAuthzHandler.Authorize: the first decision ends the search, errors do not.
 class Union final : public auth::Authorizer {
  public:
   explicit Union(std::vector<std::shared_ptr<const auth::Authorizer>> authorizers)
@@ -49,6 +50,7 @@ class Union final : public auth::Authorizer {
   const std::vector<std::shared_ptr<const auth::Authorizer>> authorizers_;
 };
 
+// Follows unionAuthzRulesHandler.RulesFor: rules of all, incomplete if those of one are.
 class RuleResolverUnion final : public auth::RuleResolver {
  public:
   explicit RuleResolverUnion(std::vector<std::shared_ptr<const auth::RuleResolver>> resolvers)

@@ -48,6 +48,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     while (slot != nullptr) std::exchange(slot, slot->next)->~SlotBase();
   }
 
+  // Returns the nearest state that has ended, or null. It costs one atomic load per level; contexts
+  // nest only a few levels deep.
   const State* FindEnded() const {
     for (const State* s = this; s != nullptr; s = s->parent.get()) {
       if (s->ended.load(std::memory_order_acquire)) return s;
@@ -55,6 +57,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     return nullptr;
   }
 
+  // Ends the work once: the first reason stays. The callbacks run without the lock, since they may
+  // register, unregister or end contexts themselves.
   void End(Status because) {
     {
       auto locked = callbacks.Lock();
@@ -67,6 +71,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     }
   }
 
+  // Runs the callback that was registered first; false: none is left. `running` and `runner` tell
+  // Remove() which callback it must wait for, and that a callback may remove itself.
   bool RunNext() {
     UniqueFunction<void()> callback;
     {
@@ -94,6 +100,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     return id;
   }
 
+  // Blocks while another thread runs the callback: once this has returned, the caller may destroy
+  // what the callback uses.
   void Remove(std::uint64_t id) {
     UniqueFunction<void()> dropped;  // Destroyed after the lock is given up.
     auto locked = callbacks.Lock();
@@ -107,6 +115,7 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     locked.Wait([&] { return locked->running != id; });
   }
 
+  // Registers with the parent, and so on up the tree, when the first OnDone() needs it.
   void FollowParent() {
     if (parent == nullptr) return;
     {
@@ -115,6 +124,7 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
       locked->follows_parent = true;
     }
     parent->FollowParent();
+    // A strong reference would keep a finished child, with all its values, until the parent ends.
     UniqueFunction<void()> follow = [self = weak_from_this()] {
       if (auto child = self.lock()) child->End(child->parent->WhyEnded());
     };
@@ -200,6 +210,8 @@ Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
   return Registration([state = state_, id] { state->Remove(id); });
 }
 
+// Searches this context before its ancestors, so that a child's value hides an ancestor's. Takes no
+// lock: slots are only ever added in front.
 const void* Context::Find(const void* tag) const {
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
     const SlotBase* slot = state->slots.load(std::memory_order_acquire);
@@ -216,6 +228,8 @@ void* Context::Room(std::size_t bytes, std::size_t alignment) {
   return state_->room.allocate(bytes, alignment);
 }
 
+// The release pairs with the acquire in Find(). One thread sets values, so that no compare-and-swap
+// is needed.
 void Context::Link(SlotBase& slot) {
   slot.next = state_->slots.load(std::memory_order_relaxed);
   state_->slots.store(&slot, std::memory_order_release);

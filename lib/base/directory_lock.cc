@@ -29,10 +29,13 @@ Status Failed(const char* operation, const std::string& path, int error) {
 
 }  // namespace
 
+// Takes a flock(2) lock: the kernel drops it when the process dies, and, other than fcntl(2)'s, it
+// is not lost when some other descriptor of the file is closed.
 Result<std::unique_ptr<DirectoryLock>> LockDirectory(const std::string& directory) {
   const std::string path = directory + "/lock";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return Failed("open", path, errno);
+  // Owned before it is locked, so that every return below closes the descriptor.
   auto lock = std::make_unique<FileLock>(fd);
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return std::unique_ptr<DirectoryLock>(std::move(lock));
   if (errno != EWOULDBLOCK) return Failed("lock", path, errno);

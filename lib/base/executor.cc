@@ -19,6 +19,7 @@ void Waker::Wake() const {
   home_->Post([target = target_] { WakeTarget(target); });
 }
 
+// Posts one task per executor instead of one per waker, for an event that wakes many watches.
 void Waker::WakeAll(std::span<const Waker> wakers) {
   struct Group {
     Executor* home;

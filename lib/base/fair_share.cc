@@ -11,6 +11,8 @@ std::size_t FairShare::TenantHash::operator()(const Tenant& tenant) const {
                                     static_cast<std::uint64_t>(tenant.exempt));
 }
 
+// Writes `used_` under the lock of `state` only, so that a plain load and store suffice; it is
+// atomic for used(), which takes no lock.
 void FairShare::Count(State& state, const Tenant& tenant, std::size_t bytes) {
   if (bytes == 0) return;
   used_.store(used() + bytes, std::memory_order_relaxed);
@@ -34,6 +36,8 @@ void FairShare::Uncount(State& state, const Tenant& tenant, std::size_t bytes) {
   ForgetIfIdle(state, tenant);
 }
 
+// Erases the entries of a tenant that holds nothing, so that the maps grow with the requests in
+// flight, not with all users ever seen.
 void FairShare::ForgetIfIdle(State& state, const Tenant& tenant) {
   const auto flow = state.flows.find(tenant);
   if (flow->second.used == 0 && flow->second.waiting.empty()) state.flows.erase(flow);
@@ -58,6 +62,7 @@ FairShare::Verdict FairShare::Judge(State& state, const Charge& charge, std::siz
     const bool room = state.exempt_used == own || used() + more <= bytes_max_;
     return room ? Verdict::kFits : Verdict::kFull;
   }
+  // A flow may hold an eighth and a level a half, so that neither can starve the others.
   const auto flow = state.flows.find(tenant);
   if (!fits(flow == state.flows.end() ? 0 : flow->second.used, bytes_max_ / 8)) {
     return Verdict::kFlowFull;
@@ -66,6 +71,7 @@ FairShare::Verdict FairShare::Judge(State& state, const Charge& charge, std::siz
   if (!fits(level == state.levels.end() ? 0 : level->second.used, bytes_max_ / 2)) {
     return Verdict::kLevelFull;
   }
+  // Ordinary charges stop at three quarters: the rest is kept for exempt ones.
   const std::size_t ordinary = used() - state.exempt_used;
   return fits(ordinary, bytes_max_ / 4 * 3) ? Verdict::kFits : Verdict::kFull;
 }
@@ -141,6 +147,7 @@ void FairShare::Tell(const Granted& granted) {
 
 bool FairShare::over(const Tenant& tenant) const {
   const std::size_t all = used();
+  // No limit is lower than an eighth, so the lock is not needed below it.
   if (all <= bytes_max_ / 8) return false;
   const auto state = state_.Lock();
   if (tenant.exempt) return all > bytes_max_ && state->exempt_used > bytes_max_ / 4;
@@ -176,6 +183,7 @@ void FairShare::Charge::SetTenant(const Tenant& tenant) {
   if (tenant == tenant_) return;
   const Tenant before = std::exchange(tenant_, tenant);
   if (bytes_ == 0) return;
+  // Added first: the release could otherwise grant these bytes to a waiting charge.
   share_.Add(bytes_, tenant_);
   share_.Release(bytes_, before);
 }
@@ -192,6 +200,7 @@ bool FairShare::Charge::TryResize(std::size_t bytes) {
     return true;
   }
   const auto state = share_.state_.Lock();
+  // A charge that fits is refused too if older ones wait: small charges must not pass them.
   const auto flow = state->flows.find(tenant_);
   if (flow != state->flows.end() && !flow->second.waiting.empty()) return false;
   if (HeldUp(*state, tenant_)) return false;

@@ -53,6 +53,7 @@ std::string_view StageWord(Stage stage) {
   return "";
 }
 
+// AllAlpha and AllBeta are gates of their own, off by default, as in component-base.
 FeatureGates::FeatureGates() {
   for (const auto& [name, stage] :
        {std::pair(kAllAlpha, Stage::kAlpha), std::pair(kAllBeta, Stage::kBeta)}) {
@@ -80,6 +81,7 @@ Status FeatureGates::Add(const std::vector<FeatureGate>& gates) {
   return {};
 }
 
+// Parses the value of --feature-gates, "a=true,b=false", as featureGate.Set in component-base.
 Status FeatureGates::Set(std::string_view text) {
   std::map<std::string, bool> values;
   while (!text.empty()) {
@@ -129,6 +131,7 @@ Status FeatureGates::Set(const std::map<std::string, bool>& values) {
   return {};
 }
 
+// Sets the gates of a stage. Those set by name win, wherever the flag names the stage.
 void FeatureGates::SetStage(Stage stage, bool enabled) {
   for (auto& [name, known] : known_) {
     if (known.gate.stage != stage || known.set_by_name || known.gate.locked) continue;

@@ -9,6 +9,8 @@
 namespace apiserver::v0::field {
 namespace {
 
+// `cause` is the reason of a cause in a Status; `words` and the value are printed as by
+// field.Error.ErrorBody in k8s.io/apimachinery.
 struct TypeRow {
   std::string_view cause;
   std::string_view words;
@@ -37,6 +39,7 @@ const TypeRow& RowOf(Error::Type type) { return kTypes.at(static_cast<std::size_
 // Go prints the path of an object's root, a nil *Path, like this.
 std::string FieldOf(const Path& path) { return path.text().empty() ? "<nil>" : path.text(); }
 
+// Writes "may not be more than 1 byte" and "may not be more than 2 bytes".
 std::string Count(long limit, std::string_view before, std::string_view one) {
   std::string out(before);
   out += ' ';
@@ -198,6 +201,8 @@ void ErrorList::Internal(const Path& path, std::string detail) {
   Add({Error::Type::kInternal, FieldOf(path), "", std::move(detail)});
 }
 
+// Returns false, and counts the error, if the list is full: a hostile object must not make the
+// answer grow without bound.
 bool ErrorList::Room() {
   if (errors_.size() < kErrorsMax && bytes_ < kErrorBytesMax) return true;
   more_ = std::min(more_ + 1, kMoreCountedMax);
@@ -222,6 +227,8 @@ std::string ErrorList::More() const {
   return (full() ? "and at least " : "and ") + std::to_string(more_) + " more";
 }
 
+// Follows aggregate.Error in apimachinery's util/errors: one message stands alone, several stand in
+// brackets, each once.
 std::string ErrorList::Aggregate() const {
   // Looked up rather than searched for: a hostile object has as many errors as the list takes.
   std::unordered_set<std::string> seen;

@@ -27,6 +27,7 @@ Status ErrnoStatus(std::string_view operation, const std::string& path, int erro
   return {missing ? Reason::kNotFound : Reason::kInternalError, std::move(message)};
 }
 
+// Owns a file descriptor. Negative: the call that should have opened it failed.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -108,6 +109,8 @@ class MachineFileSystem final : public FileSystem {
   Result<std::string> Read(const std::string& path) const override {
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) return ErrnoStatus("open", path, errno);
+    // Read to its end instead of by its size, which is 0 for files of /proc and may change
+    // meanwhile.
     constexpr std::size_t kChunk = 16384;
     std::string out;
     while (true) {
@@ -172,6 +175,7 @@ class MachineFileSystem final : public FileSystem {
     return names;
   }
 
+  // After a crash at any point the path holds the old bytes or the new ones, never a part.
   Status WriteAtomically(const std::string& path, std::string_view bytes, unsigned mode) override {
     ASSIGN_OR_RETURN(const std::string temporary, WriteTemporary(path, bytes, mode));
     if (rename(temporary.c_str(), path.c_str()) != 0) {
@@ -183,6 +187,7 @@ class MachineFileSystem final : public FileSystem {
   }
 
   Status MakeDirectories(const std::string& path, unsigned mode) override {
+    // The search begins behind the first character: the root of an absolute path exists.
     for (std::size_t end = 0; end != std::string::npos;) {
       end = path.find('/', end + 1);
       const std::string prefix = path.substr(0, end);

@@ -9,6 +9,8 @@ constexpr int kPassedOverMax = 16;
 
 }  // namespace
 
+// Evicts with the list locked, so that an item cannot be destroyed meanwhile: Remove() waits. An
+// item that is larger than the whole share evicts itself last.
 void EvictingShare::Add(Item& item, std::size_t bytes) {
   auto list = list_.Lock();
   item.bytes_ = bytes;

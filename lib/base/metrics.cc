@@ -72,6 +72,8 @@ class FamilyImpl final : public Family<Metric>, public AnyFamily {
     auto found = all->find(row);
     if (found == all->end()) {
       Row key(row.begin(), row.end());
+      // A wrong number of values must not break the text format: missing ones become empty, surplus
+      // ones are dropped.
       key.resize(options_.labels.size());
       found = all->try_emplace(std::move(key), Series<Metric>{nullptr}).first;
     }

@@ -10,6 +10,7 @@ namespace apiserver::v0::metrics {
 
 namespace {
 
+// Escapes as Prometheus' text format asks: help texts keep their quotes, label values do not.
 void AppendEscaped(std::string_view text, bool quotes_too, std::string& out) {
   for (const char c : text) {
     if (c == '\n') {
@@ -63,6 +64,7 @@ void AppendNumber(double value, std::string& out) {
   } else if (std::isinf(value)) {
     out += value < 0 ? "-Inf" : "+Inf";
   } else {
+    // The shortest text that reads back as the same number: it has at most 24 bytes.
     std::array<char, 32> text;
     const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::general).ptr;
     out.append(text.begin(), end);
@@ -90,6 +92,7 @@ void AppendSeries(std::string_view name, const SeriesLabels& labels, const Gauge
 
 void AppendSeries(std::string_view name, const SeriesLabels& labels, const Histogram& histogram,
                   std::string& out) {
+  // The buckets of the text format are cumulative; a Histogram counts each value once.
   std::uint64_t cumulative = 0;
   for (std::size_t i = 0; i <= histogram.upper_bounds().size(); ++i) {
     const bool last = i == histogram.upper_bounds().size();

@@ -20,6 +20,7 @@ class KernelRandom final : public Random {
  public:
   void Fill(std::span<std::byte> out) override {
     while (!out.empty()) {
+      // A signal may cut the call short; it then returns fewer bytes than were asked for.
       const ssize_t got = getrandom(out.data(), out.size(), 0);
       if (got >= 0) {
         out = out.subspan(static_cast<std::size_t>(got));
@@ -56,6 +57,7 @@ class SeededRandom final : public Random {
   std::atomic<std::uint64_t> state_;
 };
 
+// Asks its source for 4 KiB at a time: one system call serves many values.
 class BufferedRandom final : public Random {
  public:
   explicit BufferedRandom(Random& source) : source_(source) {}

@@ -69,6 +69,8 @@ class Watch : public std::enable_shared_from_this<Watch> {
   // Waits for its turn. False: the watch has ended.
   bool Begin() {
     auto state = state_.Lock();
+    // A check that runs already may have read the files before they changed, so that this one reads
+    // again.
     state.Wait([&] { return !state->busy; });
     if (state->stopping) return false;
     state->busy = true;
@@ -85,6 +87,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
       }
       now.push_back(*std::move(content));
     }
+    // An answer is remembered, too: a bad file is judged once, not at every look.
     if (seen_ == now) return judged_;
     seen_ = std::move(now);
     judged_ = Use(*seen_);
@@ -92,6 +95,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
     return judged_;
   }
 
+  // The host's callback may throw; the timer must go on.
   Status Use(const Contents& contents) {
     try {
       return use_(contents);

@@ -57,6 +57,8 @@ int Status::code() const {
   return rep_->code != 0 ? rep_->code : HttpCode(rep_->reason);
 }
 
+// Copies the representation first: it is shared, and other threads may be reading it. OK has none,
+// so that only errors can be changed.
 template <class Change>
 Status Status::Changed(Change change) const {
   auto rep = std::make_shared<Rep>(*rep_);

@@ -139,6 +139,7 @@ Executor::Cancel Pool::PostAfter(std::chrono::nanoseconds delay, Task task) {
 }
 
 void Pool::Stop() {
+  // Held to the end, so that a second caller returns only when all threads are joined.
   auto stopped = stopped_.Lock();
   if (*stopped) return;
   DropQueued();
@@ -225,6 +226,7 @@ void Pool::Retire(std::uint64_t id) {
   state->running.erase(self);
 }
 
+// An exception ends the task, not the process.
 void Pool::RunTask(Task task) const {
   try {
     task();
@@ -239,6 +241,7 @@ void Pool::RunTask(Task task) const {
   }
 }
 
+// Posts the timers that are due instead of running them: a slow task must not delay the next one.
 void Pool::RunClerk() {
   // The next look for a stall; nullopt while no task waits for a thread.
   std::optional<Instant> check;

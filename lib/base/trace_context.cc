@@ -10,6 +10,7 @@ namespace apiserver::v0::trace {
 
 namespace {
 
+// Limits of W3C's Trace Context, section 3.3.1, for the members of a tracestate.
 constexpr std::size_t kMembersMax = 32;
 constexpr std::size_t kKeyMax = 256;
 constexpr std::size_t kTenantMax = 241;

@@ -2,11 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,12 +26,16 @@ struct FunctionEntry {
 };
 
 // The functions of a version and a set of libraries, shared by all Environments that extend it.
+// Rows of one name are merged in the order of the libraries, which is that of
+// pkg/cel/environment/base.go: it decides which overload a call with dyn arguments matches first.
 class FunctionTable {
  public:
-  FunctionTable(KubernetesVersion version, Mode mode, std::span<const Library> libraries);
+  FunctionTable(KubernetesVersion version, std::span<const Library> libraries);
 
   // Returns the function of that name. Null: there is none.
   const FunctionEntry* Find(std::string_view name) const;
+  // Tells if there are functions whose names begin with the word and a dot: "sets.contains".
+  bool HasNamesBelow(std::string_view word) const;
 
  private:
   std::map<std::string_view, FunctionEntry> functions_;
@@ -42,10 +45,12 @@ class FunctionTable {
 struct LanguageFeatures {
   bool optionals = true;             // .?  [?  {?  optMap; since 1.28.
   bool two_variable_macros = true;   // all(k, v, p), transformMap; since 1.32.
-  bool cross_type_ordering = true;   // 1 < 1.5; since 1.28.
-  bool strict_literals = true;       // The validators of 1.29.
+  bool literal_arguments = true;     // duration('x') does not compile; since 1.29.
+  bool format_calls = true;          // Arguments of format() are checked; since 1.29.
+  bool network_types = true;         // net.IP and net.CIDR are names of types; since 1.30.
   bool reserved_field_names = true;  // self.namespace; since 1.31.
-  bool presence_test_costs = false;  // has() costs 1 up to 1.28.
+  bool key_sort_macro = true;        // sortBy; since 1.34.
+  bool presence_test_costs = false;  // has() costs 1: for tables of cel-go, not in Kubernetes.
 };
 LanguageFeatures FeaturesOf(KubernetesVersion version);
 
@@ -53,17 +58,14 @@ LanguageFeatures FeaturesOf(KubernetesVersion version);
 class EnvironmentState {
  public:
   KubernetesVersion version;  // The one whose features count: for kStored the newest.
-  Mode mode = Mode::kStored;
   std::vector<Library> libraries;
   LanguageFeatures features;
   std::shared_ptr<const FunctionTable> functions;
   std::vector<Variable> variables;
   std::vector<Type> types;  // Named types beside those of the language.
 
-  // Return the index of a variable, the last of that name; and a type by its name. nullopt, null:
-  // there is none.
+  // Returns the index of a variable, the last of that name. nullopt: there is none.
   std::optional<std::uint32_t> FindVariable(std::string_view name) const;
-  const Type* FindType(std::string_view name) const;
 
   static Environment Wrap(std::shared_ptr<const EnvironmentState> state) {
     return Environment(std::move(state));

@@ -51,6 +51,10 @@ class CallContext {
   bool CanSpend(std::uint64_t cost) const {
     return shared_.cost <= shared_.limit && cost <= shared_.limit - shared_.cost;
   }
+  // Tells if the evaluation may have `bytes` more of memory. Some calls cost little and make much,
+  // and others pay only when they use the result: a handler asks before it builds, and returns
+  // OverLimit() on false. At the usual limit of 1,000,000 this is 128 MiB.
+  bool CanBuild(std::uint64_t bytes) const;
   // Ends the evaluation: its cost limit would be exceeded.
   Value OverLimit();
   // Ends the evaluation: the handler must wait, and context().may_block() is false.

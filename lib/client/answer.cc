@@ -14,6 +14,7 @@ namespace {
 using runtime::Arena;
 using runtime::Value;
 
+// Reads seconds. The header's other form, a date, reads as 0.
 int RetryAfterOf(const http::Headers& headers) {
   const std::string_view text = headers.Get("Retry-After");
   int seconds = 0;
@@ -104,6 +105,7 @@ Result<runtime::List> ListOf(std::string body) {
   ASSIGN_OR_RETURN(const Parsed parsed, Parse(std::move(body)));
   runtime::GroupVersionKind gvk = KindOf(parsed.root);
   RETURN_IF_ERROR(CheckKind(gvk));
+  // Items of a list carry no kind of their own; it is the list's without this ending.
   constexpr std::string_view kSuffix = "List";
   if (!gvk.kind.ends_with(kSuffix)) return NotAnObject("no list but a " + gvk.kind);
   gvk.kind.resize(gvk.kind.size() - kSuffix.size());

@@ -50,6 +50,7 @@ class CountedClient final : public HttpClient {
 
   void Start(const Context& ctx, HttpRequest request, Done done) override {
     std::string host(PartsOf(request.url).authority);
+    // client-go's word for a call whose host is not known.
     if (host.empty()) host = "none";
     std::string method = request.method;
     client_->Start(ctx, std::move(request),

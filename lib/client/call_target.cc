@@ -20,6 +20,7 @@ bool IsToken(std::string_view text) {
   });
 }
 
+// Without CR and LF, a value cannot add a header or end the head (RFC 9110, 5.5).
 bool IsFieldValue(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);

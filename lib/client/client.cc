@@ -54,6 +54,7 @@ class RestClient final : public Client {
   ObjectResult Delete(const Context& ctx, const Target& target, const meta::DeleteOptions& options,
                       const meta::ListOptions& selection) override {
     QueryBuilder query;
+    // A delete without a name is for a collection, which alone is selected from.
     if (target.name.empty()) query.Add(selection);
     http::ClientRequest request = Request("DELETE", target, query);
     SetBody(request, DeleteBody(options), kJson);

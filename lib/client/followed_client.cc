@@ -57,6 +57,7 @@ class FollowedClient final : public HttpClient {
   }
 
  private:
+  // Credentials must not go to a host whose name only begins like this server's.
   bool OfServer(const std::string& url) const {
     std::string_view server = config_.server;
     while (server.ends_with('/')) server.remove_suffix(1);
@@ -100,6 +101,7 @@ class FollowedClient final : public HttpClient {
     auto made = deps_.new_client(options);
     if (!made.ok()) return OfFiles(made.status());
     identity.client = *std::move(made);
+    // Calls in progress keep the client with which they began.
     std::swap(*identity_.Lock(), identity);
     return Status::Ok();
   }

@@ -26,6 +26,7 @@ Status TakeFile(Value map, const std::string& field, const std::string& folder, 
   std::optional<std::string> decoded = text::DecodeBase64(map[data_field].AsString());
   if (!decoded) return BadKubeconfig(data_field + " is not base64");
   data = *std::move(decoded);
+  // Data in the kubeconfig overrides a file, as in clientcmd.
   if (!data.empty()) file.clear();
   return Status::Ok();
 }

@@ -8,6 +8,7 @@ Mirror::Objects::key_type Mirror::KeyOf(const runtime::Object& object) {
   return {std::string(object.namespace_()), std::string(object.name())};
 }
 
+// The lock is given up before handlers are called: they may read the mirror.
 void Mirror::Put(const ObjectPtr& object) {
   ObjectPtr before = object;
   before.swap((*objects_.Lock())[KeyOf(*object)]);
@@ -23,6 +24,7 @@ void Mirror::Remove(const ObjectPtr& object) {
   if (objects_.Lock()->erase(KeyOf(*object)) > 0) TellDelete(object);
 }
 
+// Tells the differences of two lists as if they were events; what happened in between is not known.
 void Mirror::Replace(Objects objects) {
   const Objects now = objects;
   const Objects before = std::exchange(*objects_.Lock(), std::move(objects));

@@ -21,6 +21,7 @@ namespace apiserver::v0::client {
 namespace {
 
 constexpr std::size_t kIdleMax = 32;
+// These are client-go's: net/http's time for idle connections, and the health check of HTTP/2.
 constexpr auto kIdleTime = std::chrono::seconds(90);
 constexpr auto kConnectTimeout = std::chrono::seconds(30);
 constexpr auto kPingInterval = std::chrono::seconds(30);

@@ -17,6 +17,7 @@ namespace {
 void TellAddress(std::string_view authority, trace::Span& span) {
   const std::size_t colon = authority.rfind(':');
   std::int64_t port = 0;
+  // A colon inside of brackets belongs to an IPv6 address.
   if (colon != std::string_view::npos && authority.find(']', colon) == std::string_view::npos) {
     const std::string_view text = authority.substr(colon + 1);
     std::from_chars(text.data(), text.data() + text.size(), port);

@@ -23,12 +23,14 @@ int RetryAfterSeconds(const Status& error) {
 
 }  // namespace
 
+// Follows wait.Jitter: up to `jitter` times the pause is added.
 std::chrono::nanoseconds PauseAfter(const Backoff& backoff, int attempt, Random& random) {
   double pause = static_cast<double>(backoff.duration.count()) * std::pow(backoff.factor, attempt);
   if (backoff.jitter > 0) pause += pause * backoff.jitter * Fraction(random);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(pause));
 }
 
+// Follows DefaultShouldRetry in util/webhook.
 bool DefaultShouldRetry(const Status& error) {
   if (error.ok()) return false;
   if (IsConnectionReset(error) || RetryAfterSeconds(error) > 0) return true;
@@ -134,6 +136,7 @@ class Webhook::Attempts final : public std::enable_shared_from_this<Attempts> {
       if (const auto self = weak.lock()) self->EndLater(error);
     });
     std::swap(*held->registration.Lock(), registration);
+    // The pause may have ended before its registration was put away.
     if (!held->open) held->Unregister();
   }
 

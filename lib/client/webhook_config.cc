@@ -63,6 +63,7 @@ Result<WebhookTarget> TargetOf(const WebhookClientConfig& config, const ServiceR
   return target;
 }
 
+// This and the following functions are those of util/webhook/validation.go in k8s.io/apiserver.
 field::ErrorList ValidateWebhookURL(const field::Path& path, std::string_view url,
                                     bool force_https) {
   field::ErrorList errors;

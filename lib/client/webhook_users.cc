@@ -79,6 +79,8 @@ const ClientConfig* WebhookUsers::Matching(std::string_view name) const {
   return nullptr;
 }
 
+// Follows defaultAuthenticationInfoResolver.clientConfig in util/webhook: an exact name, a
+// wildcard, the cluster's own server, "*", and then the current context.
 const ClientConfig* WebhookUsers::For(std::string_view host_port) const {
   if (const ClientConfig* user = Matching(host_port)) return user;
   if (host_port.ends_with(kHttpsPort)) {

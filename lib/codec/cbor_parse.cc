@@ -41,6 +41,7 @@ std::string_view MajorName(CborMajor major) {
   return kNames.at(static_cast<std::size_t>(major));
 }
 
+// Words an error as UnmarshalTypeError of fxamacker/cbor, the decoder of Kubernetes, does.
 Status CannotBe(CborMajor major, std::string_view go_type, const std::string& why = "") {
   return Bad("cbor: cannot unmarshal " + std::string(MajorName(major)) + " into Go value of type " +
              std::string(go_type) + (why.empty() ? "" : " (" + why + ")"));
@@ -130,6 +131,7 @@ Result<std::string> TimeText(double seconds) {
   return text;
 }
 
+// Keeps open containers in a vector instead of the thread's stack, which deep data could exhaust.
 class Parser {
  public:
   Parser(std::string_view bytes, Arena& arena, const CborLimits& limits)
@@ -404,6 +406,8 @@ class Parser {
     return map.Build();
   }
 
+  // Small maps are compared pair by pair, which takes no memory; large ones would take quadratic
+  // time.
   static Status CheckKeys(std::span<const Value> items) {
     const auto repeated = [&](std::size_t i) {
       return Bad("cbor: found duplicate map key " + field::Quote(items[i].AsString()) +

@@ -36,6 +36,7 @@ void AppendHead(CborMajor major, std::uint64_t argument, std::string& out) {
   AppendBigEndian(argument, 1U << (info - kCborOneByte), out);
 }
 
+// Kubernetes writes all strings as byte strings: a Go string need not be UTF-8.
 void AppendBytes(std::string_view bytes, std::string& out) {
   AppendHead(CborMajor::kBytes, bytes.size(), out);
   out += bytes;
@@ -98,6 +99,7 @@ void AppendScalar(const Value& value, std::string& out) {
     case Value::Type::kString:
       return AppendBytes(value.AsString(), out);
     case Value::Type::kBytes:
+      // The tag tells readers without a schema to show these bytes as base64, as in JSON.
       AppendHead(CborMajor::kTag, kCborTagBase64, out);
       return AppendBytes(value.AsString(), out);
     default:

@@ -148,6 +148,7 @@ Status ConfigReader::Outcome() const {
   return {Reason::kInvalid, std::move(message)};
 }
 
+// A field that is absent reads as null, which is no finding: the caller knows what is required.
 bool ConfigReader::Is(const Path& path, Value value, bool right, std::string_view what) {
   if (!right && !value.is_null()) Wrong(path, "must be " + std::string(what));
   return right;

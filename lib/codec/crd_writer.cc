@@ -140,6 +140,7 @@ class OpenApiWriter {
         return {};
       case SchemaType::kIntOrString:
       case SchemaType::kQuantity:
+        // A quantity may stand in JSON as a number, too.
         AddFlag("x-kubernetes-int-or-string", true, json);
         return {};
       case SchemaType::kStruct:

@@ -154,6 +154,7 @@ void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
   for (Found& found : all) strict_errors.push_back(std::move(found.error));
 }
 
+// Content that grows too large stays a 413. All other errors are a 400.
 Status Unsettled(const Status& error, const GroupVersionKind& gvk, const runtime::Kind& kind) {
   if (error.reason() == Reason::kRequestEntityTooLarge) return error;
   return CannotBeHandled(gvk, kind, error.message());
@@ -208,6 +209,7 @@ Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::stri
 Result<DecodedBody> ParseBody(MediaType type, const std::shared_ptr<const std::string>& body,
                               const JsonLimits& limits, std::vector<DuplicateKey>& duplicates) {
   DecodedBody decoded;
+  // The content borrows its texts from the body, which must live as long as the arena.
   decoded.arena.Pin(body);
   if (type == MediaType::kProtobuf) {
     RETURN_IF_ERROR(ParseProtobufBody(*body, decoded));

@@ -33,6 +33,7 @@ class BodyWriter {
       : object_(object),
         sorted_(object.kind().semantics() == runtime::Semantics::kCustomResource) {}
 
+  // The body lacks its beginning, Kind::JsonPrefix, which is the same for all objects of a version.
   EncodedBody Write() && {
     std::vector<Member> members(object_.root().members().begin(), object_.root().members().end());
     const std::string api_version = object_.gvk().group_version().ToString();
@@ -63,6 +64,7 @@ class BodyWriter {
       } else {
         Other(member, /*in_metadata=*/!root);
       }
+      // Without a revision, this is where one is inserted later.
       if (!root && !has_revision_ && BeforeResourceVersion(member.key, sorted_)) {
         body_.rv_begin = body_.rv_end = Here();
       }
@@ -110,6 +112,7 @@ Result<std::unique_ptr<Object>> ViewFor(const Object& object, std::string_view v
                                   object.root());
 }
 
+// Custom resources have no Go type whose form their content would take.
 Status MakeCanonical(Object& view) {
   if (view.kind().semantics() != runtime::Semantics::kGoType) return {};
   const Status fits = runtime::Settle(view, {.defaults = false});

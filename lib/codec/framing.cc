@@ -4,6 +4,7 @@
 
 namespace apiserver::v0::codec {
 
+// Follows apimachinery's util/framer: a length is four bytes, big-endian, in front of its message.
 void AppendFrame(Framing framing, std::string_view message, std::string& out) {
   if (framing == Framing::kLengthDelimited) {
     const auto size = static_cast<std::uint32_t>(message.size());
@@ -19,6 +20,7 @@ Result<std::optional<std::string>> FrameReader::Next() {
   return framing_ == Framing::kLengthDelimited ? NextCounted() : NextLine();
 }
 
+// Remembers how far it has searched: a long line that arrives in pieces takes linear time.
 Result<std::optional<std::string>> FrameReader::NextLine() {
   while (true) {
     const std::size_t end = buffer_.find('\n', scanned_);
@@ -43,6 +45,7 @@ Result<std::optional<std::string>> FrameReader::NextCounted() {
   for (std::size_t i = 0; i < kHeader; ++i) {
     size = size << 8U | static_cast<unsigned char>(buffer_[i]);
   }
+  // Checked before the frame is there: a false length must not make the buffer grow.
   if (size > frame_bytes_max_) return TooLarge();
   if (buffer_.size() < kHeader + size) return std::optional<std::string>();
   std::string message = buffer_.substr(kHeader, size);

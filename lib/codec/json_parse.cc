@@ -352,6 +352,7 @@ Result<Value> ParseClean(std::string_view text, Arena& arena, std::vector<Duplic
     return builder.root();
   }
   if (!builder.error().empty()) return BadJson(builder.error());
+  // RapidJSON's errors are not worded as Go's, so the text is scanned again for its first error.
   std::string error = JsonSyntaxError(text, limits.depth_max);
   if (!error.empty()) return BadJson(std::move(error));
   if (result.Code() == rapidjson::kParseErrorNumberTooBig) {
@@ -371,6 +372,7 @@ Result<Value> ParseJsonKeepingDuplicates(std::string_view text, Arena& arena,
                                          std::vector<DuplicateKey>* duplicates,
                                          const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) return BadJson("the document is too large");
+  // encoding/json reads invalid UTF-8 as U+FFFD, too.
   const std::string_view clean =
       text::ValidUtf8(text) ? text : arena.Copy(text::ReplaceInvalidUtf8(text));
   Result<Value> root = ParseClean(clean, arena, duplicates, limits);

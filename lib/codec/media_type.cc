@@ -100,6 +100,7 @@ bool EqualIgnoringCase(std::string_view a, std::string_view lower) {
 std::string_view MediaTypeName(MediaType type) { return kNames[static_cast<std::size_t>(type)]; }
 
 std::optional<MediaType> MediaTypeOfContentType(std::string_view content_type) {
+  // A body without Content-Type is JSON, as in Go's NegotiateInputSerializer.
   if (content_type.empty()) return MediaType::kJson;
   const std::size_t semicolon = std::min(content_type.find(';'), content_type.size());
   const std::string_view name = Trim(content_type.substr(0, semicolon));

@@ -69,6 +69,7 @@ SchemaPtr DeleteOptionsSchema() {
       .Build();
 }
 
+// The missing number 6 was includeUninitialized, as was 2 in CreateOptions.
 SchemaPtr ListOptionsSchema() {
   const SchemaPtr text = StringSchema();
   return Message("ListOptions")
@@ -177,6 +178,7 @@ SchemaPtr APIResourceListSchema() {
       .Build();
 }
 
+// Go's WatchEvent has no omitempty: both fields are always there.
 SchemaPtr WatchEventSchema() {
   return Message("WatchEvent")
       .Field("type", StringSchema(), {.omit = runtime::Field::Omit::kNever, .proto_number = 1})

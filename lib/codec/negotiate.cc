@@ -29,6 +29,8 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
+// Follows goautoneg, Kubernetes' parser of Accept: a parameter with no or two equals signs is
+// ignored.
 void AddParameter(std::string_view text, AcceptClause& clause) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || text.find('=', equals + 1) != std::string_view::npos) {
@@ -48,6 +50,7 @@ bool ParseClause(std::string_view text, AcceptClause& clause) {
   std::string_view name = TrimSpace(Next(text, ';'));
   clause.type = Lower(TrimSpace(Next(name, '/')));
   clause.subtype = Lower(TrimSpace(name));
+  // A lone "*" means "*/*".
   if (clause.type == "*" && clause.subtype.empty()) clause.subtype.assign(1, '*');
   if (clause.type.empty() || clause.subtype.empty()) return false;
   if (clause.subtype.find('/') != std::string::npos) return false;
@@ -55,6 +58,7 @@ bool ParseClause(std::string_view text, AcceptClause& clause) {
   return true;
 }
 
+// A type goes before its wildcard, and that before "*/*": RFC 9110, 12.5.1.
 int Specificity(const AcceptClause& clause) {
   return (clause.type != "*" ? 2 : 0) + (clause.subtype != "*" ? 1 : 0);
 }

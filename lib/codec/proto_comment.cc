@@ -79,6 +79,7 @@ ProtoComment ParseProtoComment(std::string_view text) {
     std::string_view line = TrimRight(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with(' ')) line.remove_prefix(1);
+    // A line of dashes ends the documentation; markers behind it still count.
     if (line == "---") described = false;
     const std::string_view content = TrimBlanks(line);
     if (content.starts_with('+')) {

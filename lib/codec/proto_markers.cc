@@ -208,6 +208,7 @@ Apply FindMarker(std::string_view plain) {
 Status ApplyMarker(const Marker& marker, SchemaParts& schema) {
   const std::string plain = PlainName(marker.name);
   if (!plain.starts_with(kItems)) {
+    // Markers about other things, such as +optional, are no error: their readers look for them.
     const Apply apply = FindMarker(plain);
     return apply != nullptr ? apply(marker, schema) : Status();
   }

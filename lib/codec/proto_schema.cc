@@ -102,6 +102,7 @@ class Loader {
     return schema;
   }
 
+  // Builds every message now: the descriptors are gone after Load().
   void Nested(const pb::Descriptor& message) {
     if (message.options().map_entry()) return;
     (void)Message(message);  // Its error is reported when it is asked for.
@@ -139,6 +140,7 @@ class Loader {
     return pool_.Make(schema);
   }
 
+  // Kubernetes' form of a named slice, such as meta/v1's Verbs: a message with one repeated field.
   Result<SchemaParts> ListMessage(const pb::Descriptor& message) {
     const bool right = message.field_count() == 1 && message.field(0)->is_repeated() &&
                        !message.field(0)->is_map() && message.field(0)->number() == 1;

@@ -211,6 +211,7 @@ class Decoder {
         return Entry(token.bytes, field, slot, depth);
       case SchemaType::kTime:
       case SchemaType::kMicroTime:
+        // A time that is repeated is replaced; the pieces of other messages are merged.
         slots_[slot].pieces.clear();
         [[fallthrough]];
       case SchemaType::kStruct:
@@ -395,6 +396,7 @@ class Decoder {
       case SchemaType::kQuantity:
         return Value::String(tokens[0].number == 0 ? "0" : tokens[0].bytes);
       case SchemaType::kIntOrString:
+        // intstr.String is 1, intstr.Int is 0.
         if (tokens[0].scalar == 1) return Value::String(tokens[2].bytes);
         return Value::Int(static_cast<std::int32_t>(tokens[1].scalar));
       case SchemaType::kRaw:

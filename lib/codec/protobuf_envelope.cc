@@ -206,6 +206,7 @@ Result<ProtobufEnvelope> OpenProtobufEnvelope(std::string_view body) {
 Result<DecodedBody> DecodeDeleteOptionsProtobuf(std::shared_ptr<const std::string> body) {
   if (body == nullptr) body = std::make_shared<const std::string>();
   ASSIGN_OR_RETURN(const ProtobufEnvelope envelope, OpenProtobufEnvelope(*body));
+  // Clients may leave the kind out, as the path has said what the body is.
   if (!envelope.kind.empty() && envelope.kind != "DeleteOptions") {
     return BadEnvelope("no kind " + field::Quote(envelope.kind) + " is registered for version " +
                        field::Quote(envelope.api_version.empty() ? "v1" : envelope.api_version));
@@ -268,6 +269,8 @@ std::string JoinListProtobuf(const runtime::List& list, const runtime::Kind& kin
                              std::span<const runtime::EncodingPtr> encodings) {
   std::string metadata;
   AppendListMeta(list, kMetadataNumber, metadata);
+  // A length stands in front of its message, so that all sizes are summed up before anything is
+  // written.
   std::size_t size = metadata.size();
   for (const runtime::EncodingPtr& encoding : encodings) {
     size += wire::FieldBytes(kItemsNumber, encoding->size());
@@ -342,6 +345,7 @@ Status AppendWatchEventProtobuf(const Context& ctx, const watch::Event& event,
   wire::Nested raw(2, message);
   wire::PutBytes(1, object, message);
   raw.Close();
+  // The length prefix of a frame: apimachinery's util/framer.
   const auto size = static_cast<std::uint32_t>(message.size());
   for (const unsigned shift : {24U, 16U, 8U, 0U}) out += static_cast<char>(size >> shift & 0xFFU);
   out += message;

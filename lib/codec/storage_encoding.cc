@@ -122,6 +122,8 @@ runtime::EncodingPtr Splice(const Object& object, std::string_view body, std::si
 
 }  // namespace
 
+// The revision of the storage is the version of an object, so that neither it nor the old self link
+// is kept, as in Go's APIObjectVersioner.PrepareObjectForStorage.
 Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& object) {
   const std::string& version = object.kind().storage_version();
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(ctx, object, version));
@@ -133,6 +135,7 @@ Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& objec
   stored.bytes.reserve(prefix.size() + body.text.size() + 1);  // Kept for as long as the object.
   stored.bytes.append(prefix).append(body.text).append("\n");
   const Value before = view->root();
+  // The stored bytes serve as an answer only if reading them back would default nothing.
   RETURN_IF_ERROR(runtime::Settle(*view, {.shape = false}));
   if (body.rv_begin > 0 && view->root() == before) stored.answer = body;
   return stored;
@@ -142,6 +145,7 @@ void StoreAnswer(const Object& object, const runtime::BodyMarks& answer, std::in
   if (object.stored_bytes() == nullptr) return;
   const std::string& version = object.kind().storage_version();
   const std::string_view body = StoredBody(object, version);
+  // The body is empty, and nothing is shared, if the stored bytes have another form.
   if (answer.rv_begin >= body.size()) return;
   const std::string text = std::to_string(revision);
   const bool first = body[answer.rv_begin - 1] == '{';
@@ -157,6 +161,7 @@ void StoreAnswer(const Object& object, const runtime::BodyMarks& answer, std::in
                        Splice(object, body, answer.rv_begin, inserted, marks));
 }
 
+// A cached object is then held once in memory, not once as stored and once as an answer.
 runtime::EncodingPtr SharedWithStorage(const Object& object, std::string_view version,
                                        const runtime::EncodedBody& body) {
   if (object.stored_bytes() == nullptr || version != object.kind().storage_version() ||

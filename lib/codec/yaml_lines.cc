@@ -105,6 +105,7 @@ std::size_t YamlLineOf(std::string_view text, std::string_view path) {
                                text.size());
   for (bool more = true; more;) {
     yaml_event_t event;
+    // The text behind an error is not needed: the line found so far is given.
     if (yaml_parser_parse(&parser, &event) == 0) break;
     more = event.type != YAML_STREAM_END_EVENT && event.type != YAML_DOCUMENT_END_EVENT;
     finder.Take(event);

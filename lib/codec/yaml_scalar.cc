@@ -68,6 +68,7 @@ const Word* FindWord(std::string_view text) {
       {"-.Inf", Kind::kFloat, minus_inf},
       {"-.INF", Kind::kFloat, minus_inf},
   }};
+  // No word is longer than "false".
   if (text.size() > 5) return nullptr;
   const auto found =
       std::find_if(words.begin(), words.end(), [&](const Word& word) { return word.text == text; });
@@ -227,6 +228,7 @@ std::uint64_t NumberAt(std::string_view text, std::size_t at, std::size_t* end) 
 YamlScalar ResolveYamlScalar(std::string_view text) {
   if (text == "<<") return {Kind::kMerge, {}};
   if (const Word* word = FindWord(text)) return {word->kind, word->value};
+  // The empty text is a word, so that there is a first character here.
   const char first = text.front();
   if (first == '.') {
     const bool float_text = LooksLikeFloat(text);
@@ -238,6 +240,7 @@ YamlScalar ResolveYamlScalar(std::string_view text) {
   return {};
 }
 
+// YAML 1.1 reads "1:30" as 90, so that the writer quotes a string of this form.
 bool IsBase60Number(std::string_view text) {
   // ^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$
   std::size_t at = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
@@ -258,6 +261,7 @@ bool IsBase60Number(std::string_view text) {
   return at == text.size();
 }
 
+// Follows strconv.FormatFloat with 'g': plain digits for exponents from -4 to 5.
 std::string FormatYamlFloat(double number, int bits) {
   if (std::isnan(number)) return ".nan";
   if (std::isinf(number)) return number > 0 ? ".inf" : "-.inf";
@@ -285,6 +289,7 @@ std::string FormatYamlFloat(double number, int bits) {
   return sign + digits.substr(0, whole) + "." + digits.substr(whole);
 }
 
+// Follows keyList.Less of yaml.v2, which orders the numbers in keys as numbers.
 bool YamlKeyLess(std::string_view a, std::string_view b) {
   const auto mismatch = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   const auto i = static_cast<std::size_t>(mismatch.first - a.begin());

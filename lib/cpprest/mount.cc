@@ -27,6 +27,7 @@ constexpr const char* kStopped = "the server is shutting down";
 constexpr const char* kCannotUpgrade =
     "cpprestsdk's listener cannot upgrade a connection, nor speak HTTP/2";
 
+// RFC 9110 §5.5: field values have no controls but the tab.
 bool IsText(std::string_view value) {
   return std::none_of(value.begin(), value.end(), [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
@@ -67,6 +68,8 @@ struct Refusal {
   const char* why = "";
 };
 
+// Front proxies are unknown here: headers that name a user are removed, since no certificate proves
+// them.
 http::Request RequestOf(const web::http::http_request& from, bool tls) {
   http::Request request;
   request.method = from.method();
@@ -138,6 +141,7 @@ void Mounted::Handle(const web::http::http_request& from) {
                   });
 }
 
+// Checked before the body is read, in the order of their cost.
 Refusal Mounted::RefusalOf(const web::http::http_request& from, const http::Request& request,
                            bool full) const {
   if (request.IsUpgrade()) return {501, kCannotUpgrade};
@@ -147,6 +151,7 @@ Refusal Mounted::RefusalOf(const web::http::http_request& from, const http::Requ
   return {};
 }
 
+// Runs on the loop. Checks again: the server may have begun to stop while the body came.
 void Mounted::Begin(const std::shared_ptr<MountedCall>& call, http::Request request,
                     const Result<std::string>& body) {
   if (stopping) return Refuse(call, 503, kStopped);
@@ -170,6 +175,8 @@ void Mounted::Over(MountedCall& call) {
   if (ended && calls.empty()) all_over.Notify();
 }
 
+// Waits at most kLastWrites for the answers in progress. Any thread but the loop; only the first
+// call acts.
 void Mounted::End() {
   if (stopping.exchange(true)) return;
   loop->Post([self = shared_from_this()] {

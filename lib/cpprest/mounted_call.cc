@@ -19,6 +19,7 @@ MountedCall::MountedCall(std::shared_ptr<http::Loop> loop, const web::http::http
                          UniqueFunction<void(MountedCall&)> on_over)
     : loop_(std::move(loop)), request_(request), on_over_(std::move(on_over)) {}
 
+// A call that was never answered would keep its connection open for ever.
 MountedCall::~MountedCall() {
   if (replied_) return;
   try {
@@ -27,6 +28,7 @@ MountedCall::~MountedCall() {
   }
 }
 
+// The whole body has come already, so it is handed over in one piece.
 void MountedCall::Start(const http::Service& service, http::Request request,
                         const std::string& body) {
   http::ExchangeDriver::Setup setup;
@@ -50,6 +52,7 @@ void MountedCall::Refuse(int code, const std::string& why) {
   Reply(response);
 }
 
+// Runs on the loop. Each step is safe if the call has ended meanwhile.
 void MountedCall::End(const Status& why) {
   // The callbacks below may drop the last reference.
   const auto keep = shared_from_this();
@@ -58,6 +61,8 @@ void MountedCall::End(const Status& why) {
   if (!replied_) Refuse(503, std::string(why.message()));
 }
 
+// Called by the driver on the loop, when a head is claimed. Builds cpprestsdk's response, which
+// pulls the body from this call.
 void MountedCall::OnAnswer() {
   if (exchange_->kind() == http::ExchangeDriver::Kind::kUpgrade) {
     exchange_->TakeOnOpen();
@@ -92,6 +97,8 @@ void MountedCall::OnAnswer() {
   Reply(response);
 }
 
+// cpprestsdk's task ends when the last byte is written, or the client has gone; only then is the
+// call over.
 void MountedCall::Reply(const http_response& response) {
   replied_ = true;
   // Only this call refers to a request that was refused. Null: it is being destroyed.
@@ -113,6 +120,7 @@ void MountedCall::Reply(const http_response& response) {
   }
 }
 
+// Any thread: cpprestsdk asks for the next bytes of the body. One Want at a time.
 void MountedCall::Pull(std::unique_ptr<Want> want) {
   loop_->Post([self = shared_from_this(), want = std::move(want)]() mutable {
     self->want_ = std::move(want);
@@ -126,6 +134,8 @@ void MountedCall::OnBodyReady() {
   });
 }
 
+// Runs on the loop. Fills the pending Want with what the exchange has; without either there is
+// nothing to do.
 void MountedCall::Serve() {
   using State = http::ExchangeDriver::FillState;
   if (!want_) return;
@@ -155,6 +165,7 @@ void MountedCall::Serve() {
   }
 }
 
+// The answer cannot be completed: the client must see a broken body, not a short one.
 void MountedCall::Cut() {
   const auto keep = shared_from_this();
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->AnswerOver(false);

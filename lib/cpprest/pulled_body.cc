@@ -6,6 +6,8 @@
 
 namespace apiserver::v0::cpprest {
 
+// Breaks the task of a read, so that cpprestsdk cuts the connection instead of ending the body
+// well.
 void Want::Break() {
   try {
     filled_.set_exception(std::make_exception_ptr(std::runtime_error("the answer was cut")));
@@ -13,6 +15,7 @@ void Want::Break() {
   }
 }
 
+// Called on cpprestsdk's threads; the answer is made on the loop and completes the task.
 pplx::task<std::size_t> PulledBody::getn(std::uint8_t* bytes, std::size_t count) {
   auto want = std::make_unique<Want>(std::span<char>(reinterpret_cast<char*>(bytes), count));
   auto task = want->task();

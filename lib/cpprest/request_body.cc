@@ -9,6 +9,7 @@
 namespace apiserver::v0::cpprest {
 namespace {
 
+// Collects a body on cpprestsdk's threads, which must not wait, so each piece is a continuation.
 class BodyReader final : public std::enable_shared_from_this<BodyReader> {
  public:
   BodyReader(const web::http::http_request& request, std::size_t bytes_max,
@@ -70,6 +71,7 @@ class BodyReader final : public std::enable_shared_from_this<BodyReader> {
 
 }  // namespace
 
+// `done` is called once, on any thread, perhaps before this returns.
 void ReadRequestBody(const web::http::http_request& request, std::size_t bytes_max,
                      UniqueFunction<void(Result<std::string>)> done) {
   const auto& headers = request.headers();

@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kMapNamespace = "kube-system";
 constexpr std::string_view kMapName = "extension-apiserver-authentication";
 
+// An empty name is for a list or watch of the namespace.
 client::Target MapTarget(std::string name) {
   return {.resource = {.group = "", .version = "v1", .resource = "configmaps"},
           .namespace_ = std::string(kMapNamespace),
@@ -26,7 +27,8 @@ Status BadKey(std::string_view key, const std::string& why) {
                                       std::string(kMapName) + ": " + std::string(key) + ": " + why);
 }
 
-// Returns a JSON list of texts, none of them empty.
+// Returns a JSON list of texts, none of them empty. The ConfigMap's values are texts, which hold
+// the lists as JSON.
 Result<std::vector<std::string>> ListAt(const runtime::Value& data, std::string_view key) {
   std::vector<std::string> texts;
   const std::string text(data[key].AsString());
@@ -70,6 +72,8 @@ void SetIfNew(Variable<T>& variable, T value) {
 
 }  // namespace
 
+// The keys are those that kube-apiserver writes:
+// pkg/controlplane/controller/clusterauthenticationtrust.
 Result<AuthenticationConfigMap> ReadAuthenticationConfigMap(const runtime::Object& map) {
   const runtime::Value data = map["data"];
   AuthenticationConfigMap config;
@@ -96,6 +100,7 @@ AuthenticationConfigMapFollower::AuthenticationConfigMapFollower(client::Client&
       names_(std::make_shared<Variable<authn::RequestHeaderNames>>(
           authn::RequestHeaderNames{.username = {}, .uid = {}, .group = {}, .extra_prefix = {}})) {}
 
+// A missing ConfigMap is no error, as upstream: it may be written after this server starts.
 Status AuthenticationConfigMapFollower::ReadNow(const Context& ctx) {
   const auto map = cluster_.Get(ctx, MapTarget(std::string(kMapName)));
   if (map.ok()) return Use(**map);
@@ -116,6 +121,8 @@ Status AuthenticationConfigMapFollower::ReadNow(const Context& ctx) {
   return why.WithMessage(std::move(message));
 }
 
+// Watches one name, which the Role extension-apiserver-authentication-reader allows. Callbacks run
+// on the informer's thread.
 void AuthenticationConfigMapFollower::Follow() {
   client::InformerHandler handler;
   handler.on_add = [this](const runtime::ObjectPtr& map) { UseOrLog(map); };
@@ -131,6 +138,7 @@ void AuthenticationConfigMapFollower::Follow() {
   informer_->Start();
 }
 
+// Called by the informer's thread, or before it starts; so one call at a time.
 Status AuthenticationConfigMapFollower::Use(const runtime::Object& map) {
   ASSIGN_OR_RETURN(AuthenticationConfigMap config, ReadAuthenticationConfigMap(map));
   // The names come first: once the authority is set, no request may be read by wrong names.
@@ -144,6 +152,7 @@ Status AuthenticationConfigMapFollower::Use(const runtime::Object& map) {
   return {};
 }
 
+// A ConfigMap that cannot be read must not lock out the users that the one before made known.
 void AuthenticationConfigMapFollower::UseOrLog(const runtime::ObjectPtr& map) {
   if (const Status used = Use(*map); !used.ok()) {
     Log(log_, LogLevel::kError, "a changed ConfigMap is not used, the one before still is",

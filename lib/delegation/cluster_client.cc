@@ -15,11 +15,13 @@ Result<std::string> TextOrFile(const std::string& text, const std::string& file,
   return files.Read(file);
 }
 
+// Token files usually end in a newline, which would make the header invalid.
 std::string WithoutNewline(std::string text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }
 
+// Reads the files anew for each connection, so that rotated certificates need no restart.
 Result<http::DialOptions> DialOptionsNow(const client::ClientConfig& config,
                                          const FileSystem& files) {
   client::Kubeconfig now{.server = config.server};
@@ -73,6 +75,7 @@ class BearerConnection final : public http::Connection {
 
 }  // namespace
 
+// Fails at once if the files cannot be used now; later failures are those of single requests.
 Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientConfig& config,
                                                          http::Dialer& dialer,
                                                          const FileSystem& files) {

@@ -31,6 +31,7 @@ class JoinedBundles final : public Source<std::string> {
   std::shared_ptr<const std::string> Get() const override {
     auto a = a_->Get();
     auto b = b_->Get();
+    // Get() is called for each handshake and by several threads, hence the lock.
     const auto last = last_.Lock();
     // The same pointer while nothing changes, so that its readers need not parse it again.
     if (last->joined && last->a == a && last->b == b) return last->joined;
@@ -55,10 +56,12 @@ Bundle Joined(const Bundle& a, const Bundle& b) {
   return a ? a : b;
 }
 
+// Names flag and file, since the reason alone does not tell an administrator where to look.
 Status OfFlag(const Status& why, const std::string& flag, const std::string& file) {
   return why.WithMessage(flag + ": " + file + ": " + std::string(why.message()));
 }
 
+// Follows RequestHeaderAuthenticationOptions.Validate of apiserver/server/options.
 Status CheckNames(const std::string& flag, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (name.find_first_not_of(" \t") == std::string::npos) {
@@ -90,6 +93,7 @@ class Following {
  public:
   explicit Following(const Options& options) : options_(options) {}
 
+  // Each step needs the ones before it: the cluster, its ConfigMap, authorities, the authenticator.
   Result<DelegatedAuthentication> Begin(const Context& ctx,
                                         const std::shared_ptr<Following>& self) {
     metrics_ = options_.metrics ? options_.metrics : metrics::NewRegistry();
@@ -123,6 +127,7 @@ class Following {
                                        std::string(config.status().message()));
   }
 
+  // Without a cluster only the authorities in files are known, which may be meant.
   Status OpenCluster() {
     ASSIGN_OR_RETURN(const auto config, ClusterConfig());
     if (!config) {
@@ -173,6 +178,8 @@ class Following {
   }
 
   // Begins to follow the ConfigMap, if a value of it is needed.
+  // Follows the look-up in DelegatingAuthenticationOptions.ApplyTo. It waits for the cluster, so
+  // that no request is answered before the authorities are known.
   Status LookUp(const Context& ctx) {
     const bool all_given =
         !options_.client_ca_file.empty() && !options_.request_header_ca_file.empty();
@@ -197,6 +204,7 @@ class Following {
     return {};
   }
 
+  // A file wins over the ConfigMap, each authority by itself.
   Status FindAuthorities() {
     if (!options_.client_ca_file.empty()) {
       ASSIGN_OR_RETURN(client_ca_, FileBundle("--client-ca-file", options_.client_ca_file));
@@ -239,6 +247,7 @@ class Following {
     return Bundle(bundle);
   }
 
+  // Absent parts are left out of the authenticator; see authn::NewDelegating.
   Status Make() {
     authn::DelegatingOptions delegating{.client_ca = client_ca_,
                                         .tokens = tokens_,
@@ -279,6 +288,8 @@ void DelegatedAuthentication::Apply(server::Config& config) const {
   config.metrics = metrics;
 }
 
+// The delegated authenticator comes first: a front proxy's request names another user than its
+// certificate.
 void DelegatedAuthentication::PutBefore(server::Config& config) const {
   config.authenticator = authn::NewUnion({authenticator, config.authenticator});
   config.request_headers = request_headers;

@@ -40,6 +40,8 @@ struct Asked {
   std::string user = {};  // Empty: the cluster does not tell.
 };
 
+// Asks as the server itself would, and stops at nothing but a cluster that does not answer: each
+// finding has its own remedy.
 class Doctor {
  public:
   Doctor(const Context& ctx, const DoctorOptions& options)
@@ -66,6 +68,7 @@ class Doctor {
         {level, std::move(check), std::move(text), std::move(remedy), std::move(yaml)});
   }
 
+  // Any answer is a result here, whatever its code; the checks tell them apart.
   ClusterAnswer Ask(const Asked& asked, std::string method, std::string path,
                     std::string body = {}) {
     ClusterAnswer answer;
@@ -122,6 +125,7 @@ class Doctor {
     Add(Level::kOk, check, "asks as " + asked.user);
   }
 
+  // 403 and 404 have different remedies: a RoleBinding here, flags of kube-apiserver there.
   void LookAtConfigMap() {
     const ClusterAnswer map = Ask(authentication_, "GET", std::string(kConfigMap));
     if (map.code == 403) {
@@ -162,6 +166,8 @@ class Doctor {
     }
   }
 
+  // Without client-ca-file users have no certificates here; without the proxy's authority the
+  // aggregator cannot name users.
   void LookAtAuthorities(runtime::Value data) {
     const bool clients = LookAtBundle(data, "client-ca-file");
     const bool proxy = LookAtBundle(data, "requestheader-client-ca-file");
@@ -215,6 +221,7 @@ class Doctor {
     }
   }
 
+  // The headers may be absent where the authority is, so nothing is said about them then.
   void LookAtRequestHeader(runtime::Value data) {
     if (data["requestheader-client-ca-file"].is_null()) return;
     const auto texts = [this, &data](std::string_view key) -> std::optional<std::size_t> {
@@ -255,6 +262,7 @@ class Doctor {
     std::string_view namespace_ = {};
     std::string_view name = {};
   };
+  // False also if the review itself fails: the server could not rely on it either.
   bool Allowed(const Asked& asked, const Permission& permission) {
     std::string body =
         R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{)"
@@ -272,6 +280,7 @@ class Doctor {
     std::string_view name;
     Permission permission;
   };
+  // One user may do both reviews, or two kubeconfigs have a user each.
   void LookAtPermissions() {
     const Review tokens{
         "TokenReviews",
@@ -337,6 +346,7 @@ class Doctor {
     for (const runtime::GroupVersion& each : options_.group_versions) LookAtApiService(each);
   }
 
+  // The checks follow the aggregator's: Service, caBundle, and then the condition that it reports.
   void LookAtApiService(const runtime::GroupVersion& served) {
     const std::string name = served.version + "." + served.group;
     const std::string check = "APIService " + name;
@@ -390,6 +400,7 @@ class Doctor {
         "Give it the authority that signed the certificate:", yaml);
   }
 
+  // The condition is the aggregator's own view, so it may lag behind a change by seconds.
   void LookAtAvailability(const std::string& check, runtime::Value conditions) {
     for (const runtime::Value condition : conditions.items()) {
       // The aggregator itself reports why it does not reach the server.
@@ -418,6 +429,7 @@ class Doctor {
   std::vector<Finding> findings_;
 };
 
+// Padded to one width, so that the texts of all findings begin in one column.
 std::string_view Mark(Level level) {
   switch (level) {
     case Level::kOk:

@@ -66,6 +66,7 @@ std::string AuthDelegatorYaml(std::string_view user) {
          RoleRef("ClusterRole", kRole) + Subject(user);
 }
 
+// The priorities are those of the sample-apiserver's APIService.
 std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
                            const ServiceReference& service, std::string_view ca_pem) {
   std::string ca;

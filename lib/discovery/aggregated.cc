@@ -24,6 +24,7 @@ bool IsSubresourceOf(const APIResource& candidate, const APIResource& parent) {
 }
 
 // Appends the subresources, which follow the resource at `at`.
+// Relies on the order of version.resources: subresources stand behind their resource.
 void AppendSubresources(const std::string& group, const APIVersion& version, std::size_t at,
                         std::string& json) {
   const APIResource& parent = version.resources[at];
@@ -42,6 +43,7 @@ void AppendSubresources(const std::string& group, const APIVersion& version, std
   if (!list.empty()) json += ",\"subresources\":[" + list + "]";
 }
 
+// The members of apidiscovery APIResourceDiscovery in Go's order.
 void AppendResource(const std::string& group, const APIVersion& version, std::size_t at,
                     std::string& json) {
   const APIResource& resource = version.resources[at];
@@ -74,6 +76,7 @@ void AppendVersion(const std::string& group, const APIVersion& version, std::str
 
 }  // namespace
 
+// Follows APIGroupDiscoveryList of apidiscovery/v2 and v2beta1, which differ in their name only.
 std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
                                       std::string_view api_version) {
   std::string json = "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/";

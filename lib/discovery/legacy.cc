@@ -13,6 +13,7 @@ void AppendServerAddress(std::string_view address, std::string& json) {
   json += "}]";
 }
 
+// metav1.GroupVersionForDiscovery.
 void AppendGroupVersion(const std::string& group, const std::string& version, std::string& json) {
   json += "{\"groupVersion\":";
   codec::AppendJsonString(runtime::GroupVersion{group, version}.ToString(), json);
@@ -34,6 +35,7 @@ void AppendGroup(const APIGroup& group, std::string& json) {
   AppendGroupVersion(group.name, group.versions.front().version, json);
 }
 
+// The members of metav1.APIResource in Go's order.
 void AppendResource(const APIResource& resource, std::string& json) {
   json += "{\"name\":";
   codec::AppendJsonString(resource.name, json);

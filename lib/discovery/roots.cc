@@ -27,6 +27,7 @@ struct Aggregated {
 };
 
 // Returns the SHA-512 in upper-case hex, quoted.
+// As upstream's discovery/aggregated/etag.go, though over this server's JSON.
 std::string Etag(const std::string& json) {
   std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
   SHA512(reinterpret_cast<const unsigned char*>(json.data()), json.size(), digest.data());
@@ -50,6 +51,7 @@ struct Root {
   std::map<std::string, Aggregated, std::less<>> aggregated;  // By "v2", "v2beta1".
 };
 
+// All forms are made once, when the groups change; requests share them.
 Root NewRoot(std::string legacy, const std::vector<APIGroup>& groups) {
   Root root{.legacy = std::make_shared<const std::string>(std::move(legacy)), .aggregated = {}};
   for (const char* version : {"v2", "v2beta1"}) {
@@ -72,6 +74,7 @@ const Aggregated* Choose(const Root& root, std::string_view accept) {
   return nullptr;
 }
 
+// The 304 has the same headers, as RFC 9110 §15.4.5 demands.
 http::Step ServeAggregated(http::Exchange& exchange, const Aggregated& document) {
   http::ResponseHead head{
       .code = 200,
@@ -101,6 +104,7 @@ class BothRoots final : public Roots {
     named_ = NewRoot(APIGroupListJson(named, server_address), named);
   }
 
+  // Any thread: the documents never change.
   http::Step Serve(http::Exchange& exchange) const override {
     const http::Request& request = exchange.request();
     const Root& root = request.path.starts_with("/apis") ? named_ : legacy_;

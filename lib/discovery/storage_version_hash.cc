@@ -8,6 +8,7 @@
 
 namespace apiserver::v0::discovery {
 
+// Follows StorageVersionHash of apiserver/pkg/endpoints/discovery: the first 8 bytes in base64.
 std::string StorageVersionHash(const runtime::GroupVersionKind& gvk) {
   constexpr std::size_t kHashBytes = 8;
   const std::string text = gvk.group + "/" + gvk.version + "/" + gvk.kind;

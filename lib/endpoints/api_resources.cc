@@ -3,6 +3,8 @@
 
 namespace apiserver::v0::endpoints {
 
+// The rows of /apis/<group>/<version>; subresources follow their resource in the map, which is
+// ordered by path.
 std::vector<discovery::APIResource> APIResourcesOf(const Resources& resources) {
   std::vector<discovery::APIResource> rows;
   for (const auto& [path, resource] : resources) {

@@ -6,10 +6,12 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
+// Reads need no field manager.
 bool Writes(const rest::Capabilities& can) {
   return can.creater || can.named_creater || can.async_creater || can.updater;
 }
 
+// Excludes the fields that a strategy resets: a client cannot own what it cannot write.
 patch::apply::FieldFilter FilterOf(const std::vector<std::vector<std::string>>& fields) {
   runtime::Arena arena;
   patch::apply::FieldSet set;

@@ -30,6 +30,7 @@ std::string_view SpanNameOf(std::string_view verb) {
   return {};
 }
 
+// The values of the attribute `scope` in upstream's traces.
 std::string_view ScopeOfRequest(const request::RequestInfo& info) {
   if (!info.name.empty() || info.verb == "create") return "resource";
   return info.namespace_.empty() ? "cluster" : "namespace";
@@ -37,6 +38,7 @@ std::string_view ScopeOfRequest(const request::RequestInfo& info) {
 
 }  // namespace
 
+// Starts one span a request: a handler that runs again after waiting goes on with it.
 void StartHandlerSpan(http::Exchange& exchange, const request::RequestInfo& info) {
   const auto* const current = exchange.Find<trace::Span>();
   if (!current || !current->recording() || exchange.Find<HandlerTraced>()) return;

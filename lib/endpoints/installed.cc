@@ -64,6 +64,7 @@ std::optional<Where> WhereOf(const request::RequestInfo& info, const Resource& r
   return Where::kItem;
 }
 
+// Returns each kind once, in the order of the resources.
 std::vector<runtime::KindPtr> KindsOf(const Resources& resources) {
   std::vector<runtime::KindPtr> kinds;
   std::set<std::pair<std::string, std::string>> seen;
@@ -110,6 +111,8 @@ class Dispatcher final : public Installed {
     return stats ? stats->GetStats() : std::nullopt;
   }
 
+  // Chooses again, as Serve() does later: the two run in different filters, and the result is
+  // cheap.
   Status CheckBeforeBody(http::Exchange& exchange) const override {
     ASSIGN_OR_RETURN(const Found found, Choose(exchange));
     const BodyCheck check = found.action->check;
@@ -149,6 +152,7 @@ class Dispatcher final : public Installed {
   const Resource* ResourceOf(const request::RequestInfo& info) const {
     if (!info.is_resource_request) return nullptr;
     auto found = resources_.find(info.resource);
+    // Only the subresource needs a text to be built; most requests have none.
     if (!info.subresource.empty()) {
       found = resources_.find(std::string(info.resource).append("/").append(info.subresource));
     }
@@ -165,6 +169,7 @@ class Dispatcher final : public Installed {
     // Across all namespaces there are only lists and watches.
     const bool only_get = resource.scope->namespaced && info.namespace_.empty();
     bool some = false;
+    // True if an action of this URL and method stands for another verb than was authorized.
     bool judged_otherwise = false;
     for (const Action& action : resource.actions) {
       if (action.where != *where) continue;

@@ -55,6 +55,7 @@ rest::WarningPtr DeprecationOf(const RequestScope& scope) {
   return std::make_shared<const rest::Warning>(version->deprecation_warning);
 }
 
+// Collects once what each request would otherwise ask the storage for.
 std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::string& path,
                                       std::shared_ptr<rest::Storage> storage,
                                       rest::Storage& parent) {
@@ -71,6 +72,7 @@ std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::s
   if (scope->capabilities.gvk) {
     const runtime::GroupVersionKind gvk = GvkOf(*scope);
     scope->version = gvk.version;
+    // A storage may serve a kind of another group than its own objects', as Scale does.
     if (scope->kind->group_kind() != runtime::GroupKind{gvk.group, gvk.kind}) {
       if (auto kind = group.scheme->Find(gvk)) scope->kind = kind;
     }
@@ -85,6 +87,7 @@ std::shared_ptr<RequestScope> ScopeOf(const APIGroupVersion& group, const std::s
   return scope;
 }
 
+// `check` runs before the body is read, `handler` afterwards.
 void AddRows(const ScopePtr& scope, std::vector<Action>& actions) {
   for (const VerbRow& row : Verbs()) {
     if (!IsServed(row, *scope)) continue;
@@ -146,6 +149,7 @@ Resource ResourceOf(const ScopePtr& scope) {
 
 }  // namespace
 
+// Fails as a whole: no resource of the group version is installed if one cannot be served.
 Result<std::vector<std::shared_ptr<const Installed>>> APIGroupVersion::InstallREST() const {
   std::map<std::string, Resources> by_parent;
   FieldManagers field_managers(*environment);
@@ -154,6 +158,7 @@ Result<std::vector<std::shared_ptr<const Installed>>> APIGroupVersion::InstallRE
     if (resource.empty() || subresource.find('/') != std::string::npos) {
       return Refused(path, "a resource has at most one subresource part");
     }
+    // A subresource takes its scope and its place in discovery from its parent.
     const auto parent = storage.find(resource);
     if (parent == storage.end()) return Refused(path, "its parent resource is not served");
     const auto scope = ScopeOf(*this, path, rest_storage, *parent->second);

@@ -16,6 +16,7 @@ namespace {
 using openapi::Parameter;
 using openapi::Route;
 
+// OpenAPI names of meta/v1, which generated clients depend on.
 constexpr std::string_view kMetaPrefix = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
 std::string Meta(std::string_view name) { return std::string(kMetaPrefix) + std::string(name); }
@@ -111,6 +112,7 @@ class RouteMaker {
   RouteMaker(const RequestScope& scope, const std::string& prefix)
       : scope_(scope), prefix_(prefix) {}
 
+  // A subresource is below an item, whatever its row in the table says.
   void Add(const VerbRow& row, std::vector<Route>& routes) const {
     const bool item = row.where == Where::kItem || !scope_.subresource.empty();
     routes.push_back(Make(row, item, /*all_namespaces=*/false));
@@ -162,6 +164,7 @@ class RouteMaker {
     return path;
   }
 
+  // Follows APIInstaller.registerResourceHandlers, for example listCoreV1NamespacedPod.
   std::string OperationId(std::string_view verb, std::string_view method_word,
                           std::string_view suffix, bool all_namespaces) const {
     std::string id(verb);
@@ -228,6 +231,7 @@ class RouteMaker {
     return route;
   }
 
+  // One branch for each verb of the table; responses are those of upstream's installer.
   void Describe(const VerbRow& row, Route& route) const {
     const std::string definition = Definition();
     const std::string& kind = scope_.resource_kind->kind();
@@ -310,6 +314,7 @@ class RouteMaker {
 
 }  // namespace
 
+// The order is that of the resources' names, so that the document is the same on every server.
 std::vector<openapi::Route> RoutesOf(const Resources& resources, const std::string& prefix) {
   std::vector<Route> routes;
   for (const auto& [path, resource] : resources) {

@@ -11,8 +11,10 @@ namespace {
 using rest::Capabilities;
 
 bool CanGet(const Capabilities& c) { return c.getter || c.getter_with_options || c.streamer; }
+// A patch reads the object before it writes.
 bool CanPatch(const Capabilities& c) { return c.getter && c.updater; }
 
+// The only table of verbs: installation, discovery and OpenAPI are made from it.
 constexpr VerbRow kVerbs[] = {
     {"list", "GET", Where::kCollection, "list", "list",
      [](const Capabilities& c) { return c.lister != nullptr; },

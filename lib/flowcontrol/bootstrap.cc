@@ -39,6 +39,7 @@ PolicyRulesWithSubjects Everything(std::vector<Subject> subjects) {
           .non_resource_rules = {{Any(), Any()}}};
 }
 
+// A schema with one rule, which all built-in schemas have.
 FlowSchema BuiltInSchema(std::string name, std::string level, int precedence,
                          Distinguisher distinguisher, PolicyRulesWithSubjects rules) {
   return {.name = std::move(name),
@@ -49,6 +50,8 @@ FlowSchema BuiltInSchema(std::string name, std::string level, int precedence,
           .rules = {std::move(rules)}};
 }
 
+// Levels that queue; their nominal share of the server is `shares` over the sum of all levels'
+// shares.
 PriorityLevelConfiguration BuiltInLevel(std::string name, int shares, int lendable,
                                         QueuingConfiguration queuing) {
   return {.name = std::move(name),

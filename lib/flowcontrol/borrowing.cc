@@ -10,6 +10,8 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
+// Upstream's seatDemandSmoothingCoefficient: with a round each 10 s, a peak of demand has a
+// half-life of five minutes.
 constexpr double kSmoothing = 0.977;
 
 // The input for the distribution of seats in one round.
@@ -28,6 +30,8 @@ int MinCurrentLimit(const LevelState& level) {
 }
 
 // Returns the seats of each level of `round`; `fair` is for the gauge.
+// Three cases, as in updateBorrowingLocked: not even the lower bounds fit, the least demands do not
+// fit, or there are seats to distribute.
 std::vector<int> Share(const Round& round, int nominal_sum, double& fair, LogSink& log) {
   std::vector<int> limits;
   if (round.remaining <= round.min_sum) {
@@ -62,6 +66,7 @@ int Denominator(int limit, int server_limit) {
   return limit > 0 ? limit : std::max(1, static_cast<int>(std::round(server_limit / 10.0)));
 }
 
+// Sets the limit and its gauges; more seats start waiting requests at once.
 void Apply(LevelState& level, int limit, double target, int server_limit) {
   level.current_limit = limit;
   level.metrics->demand_high_watermark.Set(level.demand.high_watermark);
@@ -77,6 +82,7 @@ void Apply(LevelState& level, int limit, double target, int server_limit) {
 
 }  // namespace
 
+// Smooths downward only: a rising demand counts at once, a falling one fades.
 void SeatDemandStats::Update(const IntegratorResults& observed) {
   high_watermark = static_cast<int>(std::round(observed.max));
   // Over no time at all there is no average; the high watermark still counts.
@@ -87,6 +93,8 @@ void SeatDemandStats::Update(const IntegratorResults& observed) {
   smoothed = std::max(envelope, kSmoothing * smoothed + (1 - kSmoothing) * envelope);
 }
 
+// Follows updateBorrowingLocked of the Go controller; one call at a time, under the controller's
+// lock. Exempt levels take first and are never limited.
 void Controller::State::UpdateBorrowing(metrics::Gauge& fair_fraction, LogSink& log) {
   Round round{.remaining = nominal_limit_sum};
   for (auto& [name, level] : levels) {

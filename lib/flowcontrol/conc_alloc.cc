@@ -19,6 +19,7 @@ struct RelativeItem {
   double upper;
 };
 
+// Minimums and maximums start at bounds that the first item replaces.
 struct Sums {
   double low = 0;
   double high = 0;
@@ -29,6 +30,7 @@ struct Sums {
   double upper_max = 0;
 };
 
+// Violations are errors of the caller; no input from clients reaches this.
 Status CheckItem(std::size_t index, const AllocProblemItem& item) {
   const std::string which = std::to_string(index) + " is ";
   if (item.lower_bound < 0) {
@@ -64,6 +66,7 @@ Result<double> FairProportion(double required, const Sums& sums,
     bounds.push_back({item.lower, item.target});
     bounds.push_back({item.upper, -item.target});
   }
+  // O(n log n) for the sort; each bound is then passed once.
   std::sort(bounds.begin(), bounds.end(),
             [](const Bound& a, const Bound& b) { return a.proportion < b.proportion; });
   double proportion = sums.lower_min;
@@ -91,6 +94,7 @@ Result<double> FairProportion(double required, const Sums& sums,
   return proportion;
 }
 
+// Proportions of items of different size become comparable, and sums are needed before the search.
 Result<Sums> SumUp(std::span<const AllocProblemItem> items, std::vector<RelativeItem>& relative) {
   Sums sums;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -112,6 +116,8 @@ Result<Sums> SumUp(std::span<const AllocProblemItem> items, std::vector<Relative
 
 }  // namespace
 
+// Follows computeConcurrencyAllocation of conc_alloc.go: finds one proportion of all targets whose
+// amounts, cut to each item's bounds, add up to the required sum.
 Result<Allocation> ComputeConcurrencyAllocation(int required_sum,
                                                 std::span<const AllocProblemItem> items) {
   if (required_sum < 0) return Status(Reason::kInvalid, "negative sums are not supported");

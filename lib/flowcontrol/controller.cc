@@ -27,6 +27,7 @@ std::shared_ptr<Controller> Controller::New(const ControllerOptions& options) {
   return controller;
 }
 
+// Metrics outlive the level: a level with the name of a removed one goes on counting.
 LevelState Controller::NewLevel(const std::string& name) {
   LevelState level;
   level.metrics = &metrics_.Of(name);
@@ -43,6 +44,7 @@ LevelState Controller::NewLevel(const std::string& name) {
   return level;
 }
 
+// Called under the lock on the state, so that configurations are published in their order.
 void Controller::Publish(State& state) {
   state.UpdateBorrowing(metrics_.seat_fair_frac(), *options_.log);
   auto classes = std::make_shared<Classes>();
@@ -77,6 +79,7 @@ void Controller::Configure(Configuration configuration) {
   Publish(**state);
 }
 
+// Posted by levels that drained; another change may have kept the level meanwhile.
 void Controller::Reap() {
   auto state = state_.Lock();
   if ((*state)->Reap()) Publish(**state);
@@ -99,6 +102,8 @@ void Controller::ShowProgress() const {
   for (const auto& [name, level] : (*state)->levels) level.queues->ShowProgress();
 }
 
+// Linear in the schemas, which are sorted by precedence: the first match counts. Takes the lock for
+// one copy of a pointer.
 Controller::Classified Controller::Classify(const request::RequestInfo& info,
                                             const auth::UserInfo& user) const {
   Classified result{.classes = *classes_.Lock(), .schema = nullptr};
@@ -127,6 +132,7 @@ Controller::Classified Controller::Classify(const request::RequestInfo& info,
   return result;
 }
 
+// Runs after classification, since the level decides how wide a request may be.
 WorkEstimate Controller::Estimate(const Schema& schema, const request::RequestInfo& info,
                                   const http::Query& query) const {
   // Only writes have watchers to tell.

@@ -17,6 +17,7 @@ class CommaTable {
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
   std::string ToString() const {
+    // Two passes: the width of a column is known only after its last row.
     std::vector<std::size_t> widths;
     for (const auto& row : rows_) {
       widths.resize(std::max(widths.size(), row.size()), 8);
@@ -104,6 +105,7 @@ std::vector<std::string> RequestRow(const std::string& level, QueuePlace place,
   return row;
 }
 
+// Requests in queues come first, by queue, then those that execute without one; -1 is no index.
 void AddRequests(const std::string& level, const QueueSetDump& dump, const WallTimes& times,
                  bool with_details, CommaTable& table) {
   for (std::size_t q = 0; q < dump.queues.size(); ++q) {
@@ -124,6 +126,8 @@ void AddRequests(const std::string& level, const QueueSetDump& dump, const WallT
 
 }  // namespace
 
+// The tables of /debug/api_priority_and_fairness. Each level is locked by itself, so that rows of
+// two levels may be of slightly different times.
 std::string Controller::DumpPriorityLevels() const {
   CommaTable table;
   table.Add({"PriorityLevelName", "ActiveQueues", "IsIdle", "IsQuiescing", "WaitingRequests",

@@ -24,10 +24,12 @@ Status Consistent(const PriorityLevelConfiguration& level) {
 
 bool IsMandatory(std::string_view name) { return name == kExempt || name == kCatchAll; }
 
+// Half is rounded away from zero, as Go's math.Round.
 int RoundPercent(int of, int percent) {
   return static_cast<int>(std::round(static_cast<double>(of) * percent / 100));
 }
 
+// A wide request may use 15 % of a level, and must leave room for each card of a hand.
 int MaxSeatsOf(int nominal_limit, int hand_size) {
   const double share = std::ceil(nominal_limit * kMaxSeatsShare);
   const double spread = nominal_limit / std::max(hand_size, 1);  // NOLINT: whole seats.
@@ -44,6 +46,7 @@ QueuingConfig LevelState::queuing() const {
           .hand_size = config.queuing->hand_size};
 }
 
+// Takes wanted levels out of `levels`; what is left there afterwards is unwanted.
 void Controller::State::DigestLevels(std::vector<PriorityLevelConfiguration> wanted, Levels& next,
                                      const NewLevel& make, LogSink& log) {
   for (PriorityLevelConfiguration& config : wanted) {
@@ -78,6 +81,7 @@ void Controller::State::KeepOldLevels(Levels& next) {
   }
 }
 
+// Follows finishQueueSetReconfigsLocked: shares become seats.
 void Controller::State::SetLimits() {
   double share_sum = 0;
   for (const auto& [name, level] : levels) share_sum += level.config.nominal_concurrency_shares;
@@ -94,6 +98,7 @@ void Controller::State::SetLimits() {
     const int borrowing = config.borrowing_limit_percent
                               ? RoundPercent(nominal, *config.borrowing_limit_percent)
                               : server_limit;
+    // A new level has no upper limit yet.
     const bool is_new = level.max_limit == 0;
     level.nominal_limit = nominal;
     level.min_limit = nominal - lendable;
@@ -131,6 +136,8 @@ void Controller::State::AddMandatory(const NewLevel& make) {
   }
 }
 
+// Follows lockAndDigestConfigObjects of the Go controller. The order of the steps matters, since
+// limits need the final set of levels.
 void Controller::State::Digest(Configuration configuration, const NewLevel& make, LogSink& log) {
   Levels next;
   DigestLevels(std::move(configuration.priority_levels), next, make, log);
@@ -149,6 +156,7 @@ void Controller::State::Digest(Configuration configuration, const NewLevel& make
   SetLimits();
 }
 
+// True: the caller publishes the rest. Levels go without losing a request, since they are idle.
 bool Controller::State::Reap() {
   const auto gone = std::erase_if(levels, [](const auto& each) {
     if (!each.second.quiescing || !each.second.queues->IsIdle()) return false;

@@ -12,6 +12,8 @@ constexpr std::int64_t kRetryAfterMax = 32;
 
 }  // namespace
 
+// Called once for each second with rejections: keeps a short history and adapts the answer's
+// Retry-After. Follows droppedRequestsStats of dropped_requests_tracker.go.
 void DroppedRequestsTracker::NextSecond(Stats& stats, std::int64_t unix_time) {
   stats.history.push_back(stats.current);
   // Twice the present value, since the value may double.
@@ -22,12 +24,14 @@ void DroppedRequestsTracker::NextSecond(Stats& stats, std::int64_t unix_time) {
   stats.current = {unix_time, 0};
 
   std::int64_t dropped = 0;
+  // Newest first, so the loop ends at the first second that is too old.
   for (auto second = stats.history.rbegin(); second != stats.history.rend(); ++second) {
     if (unix_time - second->unix_time > stats.retry_after) break;
     if (second->unix_time < unix_time) dropped += second->requests;
   }
   // After a raise the clients need that long to come back later: raised again before, it would
   // overshoot.
+  // Three rejections a second and more mean that clients come back too early.
   if (unix_time - stats.raised_at >= stats.retry_after && dropped >= 3 * stats.retry_after) {
     stats.retry_after = std::min(2 * stats.retry_after, kRetryAfterMax);
     stats.raised_at = unix_time;

@@ -34,6 +34,7 @@ class SipHash {
   }
 
  private:
+  // Two rounds for each word and four at the end: SipHash-2-4.
   void Compress() {
     v3_ ^= word_;
     Round();
@@ -64,6 +65,7 @@ class SipHash {
 
 }  // namespace
 
+// The key is random, so clients cannot choose names whose flows share queues with another's.
 std::uint64_t FlowHash::operator()(std::string_view schema, std::string_view distinguisher) const {
   SipHash hash(key0_, key1_);
   hash.Add(schema);

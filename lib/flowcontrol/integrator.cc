@@ -7,6 +7,7 @@
 
 namespace apiserver::v0::flowcontrol {
 
+// Integrates over the time since the last change, during which the value was constant.
 void Integrator::AdvanceTo(Clock::Monotonic now) {
   const double passed = std::chrono::duration<double>(now - last_).count();
   last_ = now;

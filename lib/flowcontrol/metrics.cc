@@ -126,6 +126,7 @@ std::unique_ptr<FlowMetrics> MakeFlow(const FlowSeries& of) {
 }
 
 // Returns the histogram over time of a share of one of a priority level's limits.
+// `level_and_phase` are the values of the labels, in their order.
 metrics::Histogram& OverTime(metrics::Registry& registry, std::string name, const char* of,
                              std::vector<double> buckets,
                              std::initializer_list<std::string_view> level_and_phase) {

@@ -12,6 +12,8 @@ QueueSet::QueueSet(const QueueSetOptions& options)
 
 QueueSet::~QueueSet() = default;
 
+// Makes one change under the lock, then runs the callbacks of the requests that it decided. Every
+// change of the state goes through here.
 template <class Change>
 auto QueueSet::Do(Change change) {
   FlowRequest* decided = nullptr;
@@ -39,6 +41,7 @@ auto QueueSet::Do(Change change) {
   return result;
 }
 
+// Checked before a configuration is used, so that Configure() cannot fail.
 Status QueueSet::Check(const QueuingConfig& queuing) {
   if (queuing.desired_num_queues <= 0) return {};
   const auto dealer = Dealer::New(queuing.desired_num_queues, queuing.hand_size);
@@ -56,6 +59,8 @@ void QueueSet::Configure(const QueuingConfig& queuing, const DispatchingConfig& 
   });
 }
 
+// Enqueues first and dispatches then: a request with free seats passes through its queue, so that
+// it is charged there.
 QueueSet::Decision QueueSet::Start(FlowRequest& request) {
   return Do([&request](State& state) {
     if (state.queuing.desired_num_queues < 1) {
@@ -67,6 +72,7 @@ QueueSet::Decision QueueSet::Start(FlowRequest& request) {
   });
 }
 
+// The decision may have come between Start() and this call; then it is told at once.
 void QueueSet::Await(FlowRequest& request, UniqueFunction<void(bool execute)> on_decision) {
   const bool waits = Do([&](State&) {
     if (request.state != FlowRequest::State::kWaiting) return false;
@@ -77,6 +83,7 @@ void QueueSet::Await(FlowRequest& request, UniqueFunction<void(bool execute)> on
   if (!waits) on_decision(request.state == FlowRequest::State::kExecuting);
 }
 
+// False: the decision was made first, and the caller must Finish() the request.
 bool QueueSet::Cancel(FlowRequest& request, bool timed_out) {
   UniqueFunction<void(bool)> on_decision;
   const bool cancelled = Do([&](State& state) {
@@ -117,6 +124,8 @@ void QueueSet::Finish(FlowRequest& request) {
       });
 }
 
+// For a request that was not executed after all: its seats and its charge go back as if it had
+// never come.
 void QueueSet::GiveBack(FlowRequest& request) {
   Do([&request](State& state) {
     Queue* const queue = request.queue;
@@ -134,6 +143,7 @@ bool QueueSet::IsIdle() const { return (*state_.Lock())->IsIdle(); }
 
 void QueueSet::set_retiring(bool retiring) { (*state_.Lock())->retiring = retiring; }
 
+// Starts a new period, so that each round of borrowing sees the demand since the last.
 IntegratorResults QueueSet::ResetSeatDemand() {
   const auto locked = state_.Lock();
   return (*locked)->seat_demand.Reset(options_.clock->Now());

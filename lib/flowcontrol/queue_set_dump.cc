@@ -63,6 +63,7 @@ QueueSetDump QueueSet::State::Dump(bool with_details) const {
   return dump;
 }
 
+// Shown only when metrics are scraped: no gauge is written on the way of a request.
 void QueueSet::State::ShowProgress(Clock::Monotonic time) {
   utilization.Show(time);
   metrics.current_r.Set(SeatSecondsToDouble(current_r));

@@ -18,17 +18,23 @@ constexpr SeatSeconds kHighR = kEpoch + kEpoch / 2;
 QueueSet::State::State(const LevelMetrics& level_metrics, Clock::Monotonic start)
     : now(start), seat_demand(start), utilization(level_metrics, start), metrics(level_metrics) {}
 
+// Virtual time R: passes at the rate of seats for each queue that has requests. As in fair queuing
+// for server requests (Kubernetes KEP-1040), a queue's requests finish one after the other in R.
 void QueueSet::State::SyncTime(Clock::Monotonic time) {
   const auto passed = time - now;
   now = time;
   // No queue is active, so no virtual time passes.
   if (active_queues == 0) return;
+  // With fewer requests than seats, all get what they want; with more, the seats are shared
+  // equally.
   const double rate =
       static_cast<double>(std::min(seats_requested, concurrency_limit)) / active_queues;
   current_r += SeatsTimesDuration(rate, passed);
   if (current_r >= kHighR) AdvanceEpoch();
 }
 
+// Differences stay, so the order of dispatch does not change. O(queues + waiting requests), once in
+// years.
 void QueueSet::State::AdvanceEpoch() {
   current_r -= kEpoch;
   for (const auto& queue : queues) {
@@ -46,6 +52,7 @@ void QueueSet::State::AdvanceEpoch() {
   metrics.epoch_advances.Add();
 }
 
+// Queues beyond the wanted number are removed when they are empty; see RemoveQueueIfUnwanted.
 void QueueSet::State::Configure(const QueuingConfig& wanted, const DispatchingConfig& dispatching) {
   const QueuingConfig before = std::exchange(queuing, wanted);
   concurrency_limit = dispatching.concurrency_limit;
@@ -71,6 +78,7 @@ void QueueSet::State::Configure(const QueuingConfig& wanted, const DispatchingCo
   DispatchAsMuchAsPossible();
 }
 
+// Negative number of queues: the level is exempt.
 bool QueueSet::State::CanAccommodate(int seats) const {
   if (queuing.desired_num_queues < 0) return true;
   // A request wider than the whole limit runs alone.
@@ -112,6 +120,8 @@ bool QueueSet::State::StartWithoutQueue(FlowRequest& request) {
   return true;
 }
 
+// Shuffle sharding: a flow has a hand of queues and uses the one with the least work, so that a
+// greedy flow fills its hand only.
 Queue& QueueSet::State::ChooseQueue(std::uint64_t flow_hash) {
   Dealer::Hand cards;
   const auto hand = dealer->Deal(flow_hash, cards);
@@ -160,6 +170,8 @@ bool QueueSet::State::Enqueue(FlowRequest& request) {
   return true;
 }
 
+// The tournament has the finish of each queue's oldest request, so that the next one to dispatch
+// costs O(log queues).
 void QueueSet::State::Refresh(const Queue& queue) {
   const FlowRequest* oldest = queue.waiting.front();
   finishes.Set(queue.index,
@@ -180,11 +192,14 @@ void QueueSet::State::BoundNextDispatch(Queue& queue) {
   Refresh(queue);
 }
 
+// Ends at the first request that finds no room, even if a narrower one waits behind it: the wide
+// one would otherwise starve.
 void QueueSet::State::DispatchAsMuchAsPossible() {
   while (requests_waiting != 0 && seats_in_use < concurrency_limit && DispatchOne()) {
   }
 }
 
+// A final phase wider than the level could never run; the same work is done longer by fewer seats.
 void QueueSet::State::ReshapeFinalWork(FlowRequest& request) const {
   WorkEstimate& work = request.work;
   if (work.final_seats <= concurrency_limit) return;
@@ -192,6 +207,7 @@ void QueueSet::State::ReshapeFinalWork(FlowRequest& request) const {
   work.additional_latency = DurationPerSeat(request.final_work, work.final_seats);
 }
 
+// Starts the request whose finish in R is the earliest, which makes the shares fair.
 bool QueueSet::State::DispatchOne() {
   const std::size_t index = finishes.FirstMin(robin_index + 1);
   Queue& queue = *queues[index];
@@ -215,6 +231,7 @@ bool QueueSet::State::DispatchOne() {
   Execute(request, queue.executing);
   queue.seats_in_use += request.work.max_seats();
   seats_requested += request.work.max_seats();
+  // Charges the queue in advance by the estimate; FinishRegularPhase corrects it.
   queue.next_dispatch_r += request.total_work;
   BoundNextDispatch(queue);
   if (request.on_decision) request.next_decided = std::exchange(decided, &request);
@@ -240,6 +257,8 @@ void QueueSet::State::RemoveFromQueue(FlowRequest& request) {
   DispatchAsMuchAsPossible();
 }
 
+// Called when the answer is complete; its seats may stay taken for a while, for the events that a
+// write causes.
 void QueueSet::State::FinishRegularPhase(FlowRequest& request) {
   request.state = FlowRequest::State::kFinished;
   request.finished = now;
@@ -258,6 +277,7 @@ void QueueSet::State::FinishRegularPhase(FlowRequest& request) {
   BoundNextDispatch(queue);
 }
 
+// Queue::lingering keeps `queue` alive until its seats come back.
 void QueueSet::State::ReleaseSeats(Queue* queue, const FlowMetrics& flow, int seats) {
   seats_in_use -= seats;
   flow.executing_seats.Subtract(seats);

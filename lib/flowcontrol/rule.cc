@@ -16,6 +16,7 @@ bool IsAll(const std::vector<std::string>& list) {
   return list.size() == 1 && std::string_view(list[0]) == "*";
 }
 
+// Matches as rule.go upstream, where a star stands alone.
 bool Contains(const std::vector<std::string>& list, std::string_view wanted) {
   if (IsAll(list)) return true;
   return std::find(list.begin(), list.end(), wanted) != list.end();
@@ -55,6 +56,7 @@ bool ContainsResource(const std::vector<std::string>& list, const request::Reque
   });
 }
 
+// A resource without namespace matches only rules that name the cluster's scope.
 bool MatchesResource(const ResourcePolicyRule& rule, const request::RequestInfo& info) {
   if (!Contains(rule.verbs, info.verb) || !ContainsResource(rule.resources, info) ||
       !Contains(rule.api_groups, info.api_group)) {
@@ -63,6 +65,8 @@ bool MatchesResource(const ResourcePolicyRule& rule, const request::RequestInfo&
   return info.namespace_.empty() ? rule.cluster_scope : Contains(rule.namespaces, info.namespace_);
 }
 
+// A rule is a path or a prefix of whole segments: "/a", "/a/" and "/a/*" match "/a/b", and only
+// "/a" matches "/a" itself.
 bool MatchesPath(std::string_view rule, std::string_view path) {
   if (rule == "*" || rule == path) return true;
   if (rule.ends_with('*')) rule.remove_suffix(1);

@@ -2,6 +2,7 @@
 
 namespace apiserver::v0::flowcontrol {
 
+// Eight decimals, as SeatSeconds.String() upstream.
 std::string FormatSeatSeconds(SeatSeconds work) {
   constexpr auto kScale = static_cast<SeatSeconds>(kSeatSecondsScale);
   const std::string fraction = std::to_string(work % kScale);

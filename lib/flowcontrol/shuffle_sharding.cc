@@ -5,6 +5,7 @@
 
 namespace apiserver::v0::flowcontrol {
 
+// The bits of a hash that a hand of cards uses up.
 int RequiredEntropyBits(int deck_size, int hand_size) {
   return static_cast<int>(std::ceil(std::log2(deck_size) * hand_size));
 }
@@ -23,6 +24,8 @@ Result<Dealer> Dealer::New(int deck_size, int hand_size) {
   return Dealer(deck_size, hand_size);
 }
 
+// The hash is read as a number with the bases deck, deck-1, …: each digit is a card. Bias is small
+// as long as the entropy bits fit; see RequiredEntropyBits.
 std::span<const std::uint32_t> Dealer::Deal(std::uint64_t hash, Hand& hand) const {
   for (std::size_t i = 0; i < hand_size_; ++i) {
     const std::uint64_t next = hash / (deck_size_ - i);

@@ -11,6 +11,7 @@ void Tournament::Resize(std::size_t size) {
   tree_.assign(2 * leaves_, kNone);
 }
 
+// O(log n): stops at the first ancestor that does not change.
 void Tournament::Set(std::size_t index, std::uint64_t value) {
   std::size_t node = leaves_ + index;
   tree_[node] = value;
@@ -22,6 +23,7 @@ void Tournament::Set(std::size_t index, std::uint64_t value) {
   }
 }
 
+// O(log n). Begins the search at `from`, so that equal queues take turns.
 std::size_t Tournament::FirstMin(std::size_t from) const {
   const std::uint64_t wanted = min();
   // Goes up from the leaf to the first subtree on the right that has the value, then down its left

@@ -7,6 +7,7 @@ namespace apiserver::v0::flowcontrol {
 namespace {
 
 // Returns the value that the field selector demands of `field`. nullopt: it demands none.
+// Reads the selector's text without building requirements: every request with a watch pays for it.
 std::optional<std::string_view> ExactMatch(std::string_view selector, std::string_view field) {
   while (!selector.empty()) {
     const std::size_t comma = selector.find(',');
@@ -48,6 +49,7 @@ void WatchTracker::ForgetWatch(const Key& key) {
   if (found != counts->end() && --found->second == 0) counts->erase(found);
 }
 
+// The watchers of all namespaces, of this one and of this object: each may get the event.
 int WatchTracker::InterestedWatchCount(const request::RequestInfo& info) const {
   if (info.verb == "get" || info.verb == "list" || info.verb == "watch" || info.verb == "proxy") {
     return 0;

@@ -9,6 +9,8 @@ double Positive(double limit) { return limit > 0 ? limit : 1; }
 
 }  // namespace
 
+// Any thread. An update may be late, never lost: the last subtraction succeeds only if nothing came
+// since.
 void Watermark::Note(Clock::Monotonic now) {
   // Only one thread at a time updates the histogram: the others leave their change to it, and never
   // wait.
@@ -44,6 +46,7 @@ Watermarks::Watermarks(metrics::Registry& registry, Clock::Monotonic now)
       waiting_reads_(over_time_.With({"waiting", "readOnly"}), now),
       waiting_mutating_(over_time_.With({"waiting", "mutating"}), now) {}
 
+// Reads and writes share the seats, so both histograms have the same limit.
 void Watermarks::SetLimits(const WatermarkLimits& limits, Clock::Monotonic now) {
   executing_reads_.SetLimit(Positive(limits.executing_reads), now);
   executing_mutating_.SetLimit(Positive(limits.executing_mutating), now);
@@ -52,6 +55,7 @@ void Watermarks::SetLimits(const WatermarkLimits& limits, Clock::Monotonic now) 
   }
 }
 
+// Take() returns the maximum since the last call; called once a second.
 void Watermarks::Show() {
   inflight_.With({"readOnly"}).Set(executing_reads_.Take());
   inflight_.With({"mutating"}).Set(executing_mutating_.Take());

@@ -11,6 +11,7 @@ namespace apiserver::v0::flowcontrol {
 
 namespace {
 
+// Upstream's bytesPerSeat: a seat stands for so many bytes of a list in memory.
 constexpr std::int64_t kBytesPerSeat = 100'000;
 // A list from the watch cache is streamed, and holds no more than this at once.
 constexpr std::int64_t kCacheBytesMax = 1'000'000;
@@ -27,6 +28,7 @@ struct ListQuery {
 };
 
 // Parses the query. nullopt: the request will be refused.
+// As upstream, a request whose query is malformed is estimated with the most seats: it fails soon.
 std::optional<ListQuery> ParseListQuery(const http::Query& query) {
   ListQuery result{.resource_version = query.Get("resourceVersion"),
                    .resource_version_match = query.Get("resourceVersionMatch"),
@@ -56,8 +58,10 @@ bool IsFromStorage(const ListQuery& list, bool consistent_reads_from_cache) {
 
 }  // namespace
 
+// Follows seatsBasedOnObjectSize of list_work_estimator.go.
 std::int64_t SeatsBasedOnObjectSize(ObjectStats stats, std::int64_t limit, bool has_selector,
                                     bool from_cache, bool matches_single) {
+  // Sizes are unknown until objects have been read: the largest that etcd takes is assumed.
   if (stats.average_bytes <= 0 && stats.count != 0) stats.average_bytes = kObjectBytesMax;
   std::int64_t loaded = stats.count;
   if (limit > 0 && limit < loaded) loaded = limit;
@@ -92,6 +96,7 @@ WorkEstimate WorkEstimator::EstimateList(const request::RequestInfo& info, const
   const std::optional<ListQuery> list = ParseListQuery(query);
   if (!list) return {.initial_seats = max_seats};
   const bool watch = info.verb == "watch";
+  // Such a watch sends no initial list, so it costs no more than any request.
   if (watch && !list->send_initial_events.value_or(false) && !list->resource_version.empty() &&
       list->resource_version != "0") {
     return {.initial_seats = config_.minimum_seats};
@@ -102,6 +107,7 @@ WorkEstimate WorkEstimator::EstimateList(const request::RequestInfo& info, const
   if (stats.status().reason() == Reason::kNotFound) {
     return {.initial_seats = config_.minimum_seats};
   }
+  // An error says nothing about the collection; it may be large.
   if (!stats.ok()) stats = ObjectStats{kInfiniteObjects, kObjectBytesMax};
   const bool has_selector = query.Has("fieldSelector") || query.Has("labelSelector");
   const std::int64_t seats = SeatsBasedOnObjectSize(*stats, list->limit, has_selector, from_cache,
@@ -110,6 +116,8 @@ WorkEstimate WorkEstimator::EstimateList(const request::RequestInfo& info, const
   return {.initial_seats = std::max(static_cast<int>(bounded), config_.minimum_seats)};
 }
 
+// Follows mutatingWorkEstimator.estimate: the events that a write causes occupy seats after its
+// answer.
 WorkEstimate WorkEstimator::EstimateMutating(const request::RequestInfo& info, int max_seats,
                                              int watches) const {
   if (max_seats == 0 || max_seats > config_.maximum_mutating_seats) {

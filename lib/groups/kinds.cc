@@ -7,6 +7,7 @@
 
 namespace apiserver::v0::groups {
 
+// `descriptors` is a FileDescriptorSet of the API's .proto files; schemas are made from it.
 Result<std::vector<runtime::KindPtr>> KindsOfV1(std::string_view descriptors,
                                                 std::string_view package,
                                                 std::vector<runtime::KindOptions> kinds) {

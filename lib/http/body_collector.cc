@@ -46,10 +46,12 @@ BodyCollector::BodyCollector(const Setup& setup)
       complete_(!setup.incoming.present) {}
 
 Status BodyCollector::CheckLength(std::size_t bytes_max) const {
+  // A body without a length is measured as it comes, in Accept().
   if (incoming_.length && *incoming_.length > bytes_max) return TooLarge(bytes_max);
   return {};
 }
 
+// A body may be collected several times or passed on once, but not both.
 bool BodyCollector::WillCollect() {
   if (use_ == Use::kPassOn) return false;
   use_ = Use::kCollect;
@@ -107,6 +109,8 @@ void BodyCollector::Accept() {
   if (!waiter_ || room_.active()) return;
   if (unread_.size() > bytes_max_) return Refuse(TooLarge(bytes_max_));
   if (!Charge()) return;
+  // The window opens only for bytes that are charged, so that a lack of memory slows the client
+  // down.
   Consume(std::exchange(unconsumed_, 0));
   if (!complete_) return;
   collected_bytes_ = unread_.size();
@@ -145,6 +149,7 @@ void BodyCollector::WatchPace() {
 }
 
 void BodyCollector::CheckPace() {
+  // Refuse() may drop the last other reference to this exchange.
   const auto keep = owner_;
   if (sink_) return CheckPassPace();
   if (!waiter_ || complete_) return;
@@ -230,6 +235,7 @@ void BodyCollector::Tell(std::string_view bytes) {
 void BodyCollector::CheckPassPace() {
   if (complete_) return;
   const std::size_t came = std::exchange(paced_bytes_, 0);
+  // A tick in which the sink has paused does not count against the client.
   const bool held = held_.exchange(paused_.load());
   slow_ticks_ = held || came >= kTickBytesMin ? 0 : slow_ticks_ + 1;
   if (slow_ticks_ >= kSlowTicksMax) return EndPassing(TooSlow());

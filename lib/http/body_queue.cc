@@ -31,6 +31,7 @@ void BodyQueue::Write(std::string_view copied) {
   size_ += copied.size();
 }
 
+// Moves the text in if nothing waits in front of it; most answers are one text.
 void BodyQueue::Take(std::string owned) {
   if (!tail_.empty()) return Write(owned);
   size_ += owned.size();
@@ -61,6 +62,7 @@ void BodyQueue::Append(Bytes bytes) {
   }
 }
 
+// Moves an index on: erasing the first piece would move all others.
 void BodyQueue::Pop() {
   pieces_[first_].owner.reset();
   if (++first_ < pieces_.size()) return;

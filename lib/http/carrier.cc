@@ -87,6 +87,8 @@ void Carrier::Handshake() {
       if (!protocol_) return Close(Status(Reason::kInternalError, "no protocol"));
       if (drain_) protocol_->Drain();
       setup_.on_handshake_error = nullptr;
+      // The peer's first bytes may have come with its handshake; they are in OpenSSL, and epoll is
+      // silent.
       return OnReadable();
     case Io::kWantRead:
       AwaitReadable();
@@ -124,6 +126,7 @@ void Carrier::Drain() {
   MarkDirty();
 }
 
+// Takes effect in ReadSome(): the old protocol, which calls this, is still running.
 void Carrier::ReplaceProtocol(std::unique_ptr<Protocol> next, std::string received) {
   next_protocol_ = std::move(next);
   replayed_ = std::move(received);

@@ -1,16 +1,15 @@
-#include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include <ctime>
 #include <memory>
 #include <utility>
 
 #include "apiserver/http/certificates.h"
 #include "base/free_with.h"
 #include "base/status_macros.h"
+#include "http/asn1_time.h"
 #include "http/pem.h"
 
 namespace apiserver::v0::http {
@@ -26,12 +25,6 @@ std::string NameText(X509_NAME* name) {
   char* bytes = nullptr;
   const long size = BIO_get_mem_data(out.get(), &bytes);
   return {bytes, static_cast<std::size_t>(size)};
-}
-
-Clock::Wall WallOf(const ASN1_TIME* time) {
-  std::tm utc{};
-  if (ASN1_TIME_to_tm(time, &utc) != 1) return {};
-  return std::chrono::system_clock::from_time_t(timegm(&utc));
 }
 
 // The texts are copied with their length: a name with a zero byte must not look like a shorter one.

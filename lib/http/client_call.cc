@@ -38,6 +38,7 @@ ClientCall::ClientCall(ClientRequestHead request, bool asks_for_upgrade,
       sink(std::move(told)) {}
 
 Status ClientCall::Push(std::string bytes) {
+  // Over HTTP/1.1, bytes beyond the announced length would be taken for the next request.
   const bool counted = !upgrade && !raw && head.body_bytes;
   if (counted && bytes.size() > *head.body_bytes - pushed) {
     Sent(bytes.size());

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/base/memory_budget.h"
 #include "http/carrier.h"
 #include "http/client_protocol.h"
 #include "http/loop.h"
@@ -20,6 +21,8 @@ struct ClientLink {
   std::atomic<bool> multiplexed{false};
   // The unread bytes of one response at which the server is held back.
   std::size_t window_bytes = 0;
+  // Counts what streams keep; null: nothing does. Set before there are handles.
+  std::shared_ptr<MemoryBudget> memory;
   // Null once the connection has gone.
   std::shared_ptr<Carrier> carrier;
   ClientProtocol* protocol = nullptr;

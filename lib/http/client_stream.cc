@@ -5,6 +5,7 @@
 
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
+#include "http/kept_bytes.h"
 
 namespace apiserver::v0::http {
 
@@ -17,7 +18,8 @@ class StreamBuffer final : public ClientSink {
     std::optional<Status> end;
   };
 
-  explicit StreamBuffer(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  StreamBuffer(std::size_t bytes_max, std::shared_ptr<MemoryBudget> memory)
+      : bytes_max_(bytes_max), kept_(std::move(memory), &MemoryBudget::output) {}
 
   void OnHead(ResponseHead head) override {
     state_.Lock()->head = std::move(head);
@@ -29,6 +31,7 @@ class StreamBuffer final : public ClientSink {
     {
       auto state = state_.Lock();
       state->bytes.append(bytes);
+      kept_.Add(bytes.size());
       // Nothing is reported as consumed from half the limit on, so that the rest of the window is
       // the most that can follow.
       if (state->bytes.size() >= bytes_max_ / 2) {
@@ -44,6 +47,9 @@ class StreamBuffer final : public ClientSink {
     state_.Lock()->end = status;
     state_.NotifyAll();
   }
+
+  // Called when bytes that were kept are handed to the reader.
+  void Release(std::size_t bytes) { kept_.Release(bytes); }
 
   // Waits until `ready(state)` holds or `ctx` is done; runs `take(state)` under the lock.
   template <class Ready, class Take>
@@ -66,6 +72,7 @@ class StreamBuffer final : public ClientSink {
 
  private:
   const std::size_t bytes_max_;
+  KeptBytes kept_;
   Guarded<State> state_;
 };
 
@@ -115,6 +122,7 @@ class BufferedStream final : public ClientStream {
     };
     RETURN_IF_ERROR(buffer_->Wait(
         ctx, [](const StreamBuffer::State& s) { return !s.bytes.empty() || s.end; }, take));
+    buffer_->Release(bytes.size());
     if (consumed > 0) control_->Consume(consumed);
     return bytes;
   }
@@ -153,8 +161,9 @@ std::shared_ptr<ClientSink> NewObserverSink(std::shared_ptr<StreamObserver> obse
   return std::make_shared<ObserverSink>(std::move(observer));
 }
 
-std::shared_ptr<StreamBuffer> NewStreamBuffer(std::size_t bytes_max) {
-  return std::make_shared<StreamBuffer>(bytes_max);
+std::shared_ptr<StreamBuffer> NewStreamBuffer(std::size_t bytes_max,
+                                              std::shared_ptr<MemoryBudget> memory) {
+  return std::make_shared<StreamBuffer>(bytes_max, std::move(memory));
 }
 
 std::shared_ptr<ClientSink> SinkOf(const std::shared_ptr<StreamBuffer>& buffer) { return buffer; }
@@ -174,6 +183,7 @@ Result<ClientResponse> CallOver(Connection& connection, const Context& ctx,
   for (;;) {
     ASSIGN_OR_RETURN(std::string bytes, stream->Read(ctx));
     if (bytes.empty()) return response;
+    // A body that comes in one piece, as most do, is not copied.
     if (response.body.empty()) {
       response.body = std::move(bytes);
     } else {

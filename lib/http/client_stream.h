@@ -40,9 +40,11 @@ class ClientControl {
 // Makes a sink that consumes everything at once and tells `observer`.
 std::shared_ptr<ClientSink> NewObserverSink(std::shared_ptr<StreamObserver> observer);
 
-// A response that is kept for a thread that waits for it: the two ends of a ClientStream.
+// A response that is kept for a thread that waits for it: the two ends of a ClientStream. `memory`
+// counts what is kept, see DialOptions::memory.
 class StreamBuffer;
-std::shared_ptr<StreamBuffer> NewStreamBuffer(std::size_t bytes_max);
+std::shared_ptr<StreamBuffer> NewStreamBuffer(std::size_t bytes_max,
+                                              std::shared_ptr<MemoryBudget> memory = nullptr);
 std::shared_ptr<ClientSink> SinkOf(const std::shared_ptr<StreamBuffer>& buffer);
 std::unique_ptr<ClientStream> NewBufferedStream(std::shared_ptr<StreamBuffer> buffer,
                                                 std::unique_ptr<ClientControl> control);

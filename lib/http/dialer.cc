@@ -90,7 +90,7 @@ class LoopConnection final : public Connection {
     return CallOver(*this, ctx, request);
   }
   Result<std::unique_ptr<ClientStream>> Open(const ClientRequest& request) override {
-    const auto buffer = NewStreamBuffer(link_->window_bytes);
+    const auto buffer = NewStreamBuffer(link_->window_bytes, link_->memory);
     const auto call = Begin(request, SinkOf(buffer));
     return NewBufferedStream(buffer, std::make_unique<LinkControl>(link_, call));
   }
@@ -183,6 +183,7 @@ void Dialing::Carry(int fd) {
   link_ = std::make_shared<ClientLink>();
   link_->loop = loop_;
   link_->window_bytes = options_.window_bytes;
+  link_->memory = options_.memory;
   link_->carrier = std::make_shared<Carrier>(CarrierFor(fd));
   const auto carrier = link_->carrier;
   carrier->Start();

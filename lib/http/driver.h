@@ -195,6 +195,8 @@ class ExchangeDriver final : public Exchange,
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);
   // Gives the memory of the request back once its last step is done.
   void LetRequestGo();
+  // The error of a request whose step has thrown.
+  static const Status& Panicked();
   void LogError(std::string_view message, std::string_view where, std::string_view error) const;
   Status CaughtError(std::string_view where) const;
   // Does the same, and sets Caught in the exchange.

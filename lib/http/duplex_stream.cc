@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "http/http1_head.h"
+#include "http/kept_bytes.h"
 #include "http/tokens.h"
 
 namespace apiserver::v0::http {
@@ -17,13 +18,19 @@ namespace {
 // come while the reader pauses, and the transport waits for it to be consumed.
 class DuplexState final : public ClientSink {
  public:
-  explicit DuplexState(std::weak_ptr<ClientLink> link) : link_(std::move(link)) {}
+  DuplexState(const std::shared_ptr<ClientLink>& link, const Tenant& tenant)
+      : link_(link),
+        unread_kept_(link->memory, &MemoryBudget::output, tenant),
+        unsent_kept_(link->memory, &MemoryBudget::bodies, tenant) {}
 
   // --- Any thread.
   void Pause() { paused_.store(true); }
   // Returns whether it was paused.
   bool Resume() { return paused_.exchange(false); }
-  bool Promise(std::size_t bytes) { return room_.Promise(bytes); }
+  bool Promise(std::size_t bytes) {
+    unsent_kept_.Add(bytes);
+    return room_.Promise(bytes);
+  }
 
   // --- The rest on the loop only.
   void SetCall(std::weak_ptr<ClientCall> call) { call_ = std::move(call); }
@@ -40,6 +47,7 @@ class DuplexState final : public ClientSink {
   std::size_t OnData(std::string_view bytes) override;
   void OnEnd(const Status& status) override;
   void OnSent(std::size_t bytes) override {
+    unsent_kept_.Release(bytes);
     if (room_.Release(bytes)) TellRoom();
   }
   void OnWriteEnd() override {
@@ -63,6 +71,8 @@ class DuplexState final : public ClientSink {
   std::weak_ptr<ClientCall> call_;
   std::atomic<bool> paused_{false};
   WriteRoom room_;
+  KeptBytes unread_kept_;
+  KeptBytes unsent_kept_;
   std::shared_ptr<StreamSink> sink_;
   std::optional<ResponseHead> head_;  // Until it is told.
   std::string unread_;
@@ -113,6 +123,7 @@ std::size_t DuplexState::TellMore() {
   while (reading() && !unread_.empty()) {
     const std::string bytes = std::exchange(unread_, {});
     consumed += bytes.size();
+    unread_kept_.Release(bytes.size());
     Guard([&](StreamSink& sink) { sink.OnData(bytes); });
   }
   if (over_ && unread_.empty() && reading()) TellEnd();
@@ -130,6 +141,7 @@ void DuplexState::TellEnd() {
 std::size_t DuplexState::OnData(std::string_view bytes) {
   if (!reading() || !unread_.empty()) {
     unread_.append(bytes);
+    unread_kept_.Add(bytes.size());
     return 0;
   }
   Guard([&](StreamSink& sink) { sink.OnData(bytes); });
@@ -146,6 +158,7 @@ void DuplexState::GiveUp() {
   head_.reset();
   // Without the bytes that are dropped here the response is not complete, whatever its end says.
   if (!unread_.empty()) over_ = Status(Reason::kTimeout, "cancelled");
+  unread_kept_.Release(unread_.size());
   unread_.clear();
 }
 
@@ -252,7 +265,7 @@ Result<std::unique_ptr<Stream>> OpenDuplex(std::shared_ptr<ClientLink> link, Cli
   if (upgrade && link->multiplexed.load()) {
     return Status(Reason::kMethodNotAllowed, "HTTP/2 has no upgrade");
   }
-  const auto state = std::make_shared<DuplexState>(link);
+  const auto state = std::make_shared<DuplexState>(link, head.tenant);
   const auto call = std::make_shared<ClientCall>(std::move(head), upgrade, state);
   link->loop->Post([link, call, state] {
     state->SetCall(call);

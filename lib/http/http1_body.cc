@@ -36,6 +36,7 @@ BodyDecoder BodyDecoder::ForRequest(const Framing& framing) {
   return framing.length ? BodyDecoder(Mode::kLength, *framing.length) : BodyDecoder();
 }
 
+// Returns at most one run of data, so that it can be a view into `in` and nothing is copied.
 std::size_t BodyDecoder::Decode(std::string_view in, std::string_view& data) {
   data = {};
   std::size_t used = 0;
@@ -59,6 +60,7 @@ void BodyDecoder::Take(char c) {
     case State::kExtension:
       return TakeExtra(c, State::kSizeLf);
     case State::kSizeLf:
+      // The chunk of size 0 is the last (RFC 9112, 7.1).
       Expect(c, '\n', left_ > 0 ? State::kData : State::kTrailer);
       digits_ = 0;
       return;

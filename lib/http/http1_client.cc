@@ -122,6 +122,7 @@ std::size_t Http1Client::ProcessHead(std::string_view in) {
     Break("malformed response head");
     return 0;
   }
+  // Interim answers precede the final one: RFC 9110, 15.2.
   if (head.code >= 100 && head.code < 200 && head.code != 101) return size;
   const auto call = current_;
   if (head.code == 101 && call->streamed && !call->upgrade) {
@@ -138,6 +139,7 @@ std::size_t Http1Client::ProcessHead(std::string_view in) {
 void Http1Client::BeginBody(const ResponseHead& head, const Framing& framing) {
   in_body_ = true;
   if (head.code == 101) return SwitchProtocols();
+  // These have no body, whatever their headers say: RFC 9112, 6.3.
   const bool none = current_->head.method == "HEAD" || head.code == 204 || head.code == 304;
   if (none) {
     body_ = BodyDecoder();
@@ -200,10 +202,12 @@ void Http1Client::OnClosed(const Status& why) {
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
   const bool unanswered = !in_body_ && in_.empty();
   if (const auto call = std::move(current_)) {
+    // A body without a length ends with the connection; any other body is cut short by it.
     const bool until_close = call->raw || body_.mode() == BodyDecoder::Mode::kUntilClose;
     const bool complete = in_body_ && !call->streamed && until_close;
     call->Finish(complete ? Status::Ok() : unanswered ? Unanswered(lost) : lost);
   }
+  // Nothing of these was sent, so that callers may repeat them.
   for (const auto& call : std::exchange(waiting_, {})) {
     call->Finish(NeverSent());
   }
@@ -264,6 +268,7 @@ void Http1Client::WriteFields(std::string& out) {
     out += "\r\n";
   }
   if (as_given) return;
+  // A request whose method expects a body announces an empty one, too: RFC 9110, 8.6.
   const bool bodiless = head.method == "GET" || head.method == "HEAD";
   if (!head.body_bytes) {
     out += "Transfer-Encoding: chunked\r\n";

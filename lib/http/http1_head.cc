@@ -30,6 +30,7 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
   std::string target;
   Headers headers;
   int code = 0;
+  std::string reason_phrase;
   int version = 11;
 
   bool Parse(std::string_view head) {
@@ -49,9 +50,9 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
     version = its_version;
     error = {};
   }
-  void on_response_impl(int status, BeastView /*reason*/, int its_version,
-                        ErrorCode& error) override {
+  void on_response_impl(int status, BeastView reason, int its_version, ErrorCode& error) override {
     code = status;
+    reason_phrase = ToString(reason);
     version = its_version;
     error = {};
   }
@@ -81,6 +82,7 @@ class Parser final : public boost::beast::http::basic_parser<kIsRequest> {
   void on_finish_impl(ErrorCode& error) override { error = {}; }
 };
 
+// Up to 18 digits fit into 64 bits, so that nothing can overflow.
 bool ParseLength(std::string_view digits, std::uint64_t& length) {
   if (digits.empty() || digits.size() > 18) return false;
   length = 0;
@@ -182,6 +184,8 @@ HeadScanner::Verdict HeadScanner::Scan(std::string_view bytes) {
                          : bytes.size();
     if (limit > bytes_max_) return Verdict::kTooLarge;
     if (found == nullptr) break;
+    // A bare LF and a folded line are refused: parsers differ in how they read them (RFC 9112, 2.2,
+    // 5.2).
     if (limit == line_ || bytes[limit - 1] != '\r') return Verdict::kBad;
     const bool folded = bytes[line_] == ' ' || bytes[line_] == '\t';
     const bool empty = limit == line_ + 1;
@@ -198,6 +202,7 @@ bool ParseRequestHead(std::string_view head, Request& request, Framing& framing)
   Parser<true> parser;
   if (!parser.Parse(head) || !ValidFields(parser.headers)) return false;
   if (!ReadFraming(parser.headers, parser.version, framing)) return false;
+  // RFC 9112, 3.2: HTTP/1.1 requires one Host, and no request may have two.
   const auto hosts = parser.headers.GetAll("Host");
   if (hosts.size() > 1 || (hosts.empty() && framing.minor == 1)) return false;
   if (!hosts.empty()) request.host = hosts.front();
@@ -214,6 +219,7 @@ bool ParseResponseHead(std::string_view head, ResponseHead& response, Framing& f
   if (!parser.Parse(head) || !ValidFields(parser.headers)) return false;
   if (!ReadFraming(parser.headers, parser.version, framing)) return false;
   response.code = parser.code;
+  response.reason_phrase = std::move(parser.reason_phrase);
   response.headers = std::move(parser.headers);
   return true;
 }

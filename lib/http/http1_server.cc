@@ -23,6 +23,15 @@ constexpr std::uint64_t kDiscardBytesMax = 256 << 10;
 constexpr auto kFirstRequestTime = std::chrono::milliseconds(1000);
 constexpr std::size_t kChunkBytes = 0xffff;
 
+// Appends the text behind the code in the status line.
+void AppendReason(std::string& out, const ResponseHead& head) {
+  if (head.reason_phrase.empty()) {
+    out += ReasonPhrase(head.code);
+  } else {
+    AppendSafe(out, head.reason_phrase);
+  }
+}
+
 // The requests of one connection, one at a time.
 class Http1Server final : public Protocol, public ServerStream, public TunnelEnd {
  public:
@@ -150,6 +159,7 @@ std::size_t Http1Server::Process(std::string_view in) {
     processing_ = true;
     used += ProcessSome(in.substr(used));
     processing_ = false;
+    // An answer that was given meanwhile has waited: the rest of the body may be in the same input.
     if (!std::exchange(answer_waits_, false) || !exchange_) break;
     OnAnswer();
   } while (used < in.size());
@@ -250,10 +260,13 @@ void Http1Server::Begin(Request request, const Framing& framing) {
 }
 
 std::size_t Http1Server::ProcessBody(std::string_view in) {
+  // Until the body is wanted it stays in the buffer; a full buffer is not read, which slows the
+  // client.
   const bool nobody_reads = exchange_ && !exchange_->body_wanted();
   if (nobody_reads && exchange_->unread_body() >= config_->options.body_buffer_bytes) return 0;
   std::string_view data;
   const std::size_t used = body_.Decode(in, data);
+  // A client that sends its body unasked needs no 100 Continue.
   if (used > 0) expect_continue_ = false;
   if (body_.bad()) {
     if (exchange_) exchange_->PeerGone(Status(Reason::kBadRequest, "malformed request body"));
@@ -267,6 +280,8 @@ std::size_t Http1Server::ProcessBody(std::string_view in) {
     if (body_.done()) exchange->BodyEnd();
     return used;
   }
+  // The answer is complete. The rest of the body is dropped, so that the connection can be used
+  // again.
   discarded_ += used;
   if (discarded_ > kDiscardBytesMax) {
     linger_ = true;
@@ -302,6 +317,7 @@ bool Http1Server::wants_read() const {
 }
 
 std::optional<Clock::Monotonic> Http1Server::deadline() const {
+  // A request in progress has deadlines of its own; these are for waiting.
   if (exchange_) return std::nullopt;
   if (head_begun_ || first_) return waiting_since_ + config_->options.header_timeout;
   return waiting_since_ + config_->options.idle_timeout;
@@ -374,8 +390,10 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
   out += "HTTP/1.1 ";
   out.append(digits.data(), std::to_chars(digits.begin(), digits.end(), head.code).ptr);
   out += ' ';
-  out += ReasonPhrase(head.code);
+  AppendReason(out, head);
   out += "\r\n";
+  // The framing belongs to the transport: headers of the answer that could contradict it are
+  // dropped.
   for (const Headers::Field& field : head.headers) {
     if (IsTransportHeader(field.name) || !IsToken(field.name)) continue;
     out += field.name;
@@ -400,6 +418,7 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
     close_after_ = true;  // HTTP/1.0: the body ends where the connection does.
   }
   if (close_after_) out += "\r\nConnection: close";
+  // HTTP/1.0 closes unless both sides say that they do not.
   if (http10_ && !close_after_) out += "\r\nConnection: keep-alive";
   out += "\r\n\r\n";
   head_only_ |= bodiless;
@@ -408,7 +427,7 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
 // Writes a head that another server has answered. It was checked when it was given.
 void Http1Server::WriteVerbatim(const ResponseHead& head) {
   control_ += "HTTP/1.1 " + std::to_string(head.code) + " ";
-  control_ += ReasonPhrase(head.code);
+  AppendReason(control_, head);
   control_ += "\r\n";
   for (const Headers::Field& field : head.headers) {
     control_ += field.name + ": " + field.value + "\r\n";
@@ -444,6 +463,7 @@ void Http1Server::GuardTunnel(Call call) {
 }
 
 void Http1Server::OnTunnelWrite(std::string bytes) {
+  // Bytes that cannot be sent count as sent: their writer waits for the room they take.
   if (state_ != State::kOpen || write_ended_) return tunnel_->Sent(bytes.size());
   tunnel_out_->Push(std::move(bytes));
   wire_.MarkDirty();
@@ -574,6 +594,7 @@ void Http1Server::AnswerDone() {
   answer_ = Answer::kNone;
   exchange->AnswerOver(true);
   if (close_after_ || draining_) {
+    // A close while the client still sends would be a reset, which can take the answer with it.
     linger_ = !body_.done() || !in_.empty();
     return Finish();
   }

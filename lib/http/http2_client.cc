@@ -267,11 +267,15 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
   if (!stream->head_sent) return stream->call->Finish(NeverSent());
   // A server that stops a stream halfway with NO_ERROR has not completed the response. Callers of
   // whole responses have always been told that it has.
-  const bool complete = code == NGHTTP2_NO_ERROR && stream->head_told && !stream->call->streamed;
-  stream->call->Finish(complete
-                           ? Status::Ok()
-                           : Status(Reason::kServiceUnavailable,
-                                    std::string("stream reset: ") + nghttp2_http2_strerror(code)));
+  if (code == NGHTTP2_NO_ERROR && stream->head_told && !stream->call->streamed) {
+    return stream->call->Finish(Status::Ok());
+  }
+  const Status reset(Reason::kServiceUnavailable,
+                     std::string("stream reset: ") + nghttp2_http2_strerror(code));
+  // The server promises that it has not begun to work on the request (RFC 9113, 8.7). A stream
+  // above the last one of a GOAWAY ends with this code too.
+  const bool refused = code == NGHTTP2_REFUSED_STREAM && !stream->head_told;
+  stream->call->Finish(refused ? Unanswered(reset) : reset);
 }
 
 // Any bytes of the server count as the answer to a PING: it is alive.

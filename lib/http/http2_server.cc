@@ -150,6 +150,7 @@ Http2Server::Http2Server(Wire& wire, std::shared_ptr<const ServerConfig> config,
   nghttp2_option_set_no_auto_window_update(made, 1);
   nghttp2_option_set_stream_reset_rate_limit(made, static_cast<std::uint64_t>(kResetBurst),
                                              static_cast<std::uint64_t>(kResetPerSecond));
+  // nghttp2 keeps closed streams for its priority tree otherwise, which is of no use here.
   nghttp2_option_set_no_closed_streams(made, 1);
   nghttp2_session* session = nullptr;
   nghttp2_session_server_new2(&session, NewCallbacks().get(), this, made);
@@ -214,6 +215,8 @@ std::optional<Clock::Monotonic> Http2Server::wake_at() const {
   return next;
 }
 
+// A peer that opens no window holds the memory of its answers, so that the connection counts as
+// stalled.
 bool Http2Server::output_blocked() const {
   nghttp2_session* session = session_.get();
   const bool all = nghttp2_session_get_remote_window_size(session) <= 0;
@@ -226,6 +229,8 @@ bool Http2Server::output_blocked() const {
   return false;
 }
 
+// Sends two GOAWAY frames (RFC 9113, 6.8): the first asks for no more requests; the second says
+// which is the last, when those that were on their way must have come.
 void Http2Server::Drain() {
   if (drain_until_ || drained_) return;
   (void)nghttp2_submit_shutdown_notice(session_.get());
@@ -326,6 +331,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
 int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Http2Stream* stream = Find(id);
   if (stream == nullptr || !stream->request || stream->discard_left) return 0;
+  // RFC 9113, 6.5.2: each field counts 32 bytes more than its texts.
   stream->head_bytes += name.size() + value.size() + 32;
   head_bytes_ += name.size() + value.size() + 32;
   if (name.starts_with(':')) {
@@ -336,6 +342,7 @@ int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_vi
   }
   if (stream->fields > config_->options.header_fields_max ||
       stream->head_bytes > config_->options.header_bytes_max) {
+    // The rest of the head is dropped. OnHeadersEnd() answers, when it is complete.
     stream->refused = true;
     stream->request = nullptr;
   }
@@ -446,6 +453,7 @@ int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
     stream->exchange->BodyData(bytes);
     return 0;
   }
+  // Nothing will read these bytes, so that their window is given back at once.
   (void)nghttp2_session_consume(session_.get(), id, bytes.size());
   if (stream != nullptr && stream->discard_left) {
     if (bytes.size() > *stream->discard_left) Abandon(id);
@@ -455,6 +463,7 @@ int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
 }
 
 int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
+  // NO_ERROR ends a request whose answer is complete; all other resets count.
   if (frame.hd.type == NGHTTP2_RST_STREAM && (frame.rst_stream.error_code != NGHTTP2_NO_ERROR)) {
     CountReset();
   }
@@ -498,6 +507,7 @@ void Http2Server::CountControl(const nghttp2_frame& frame) {
     case NGHTTP2_RST_STREAM:
       return CountReset();
     case NGHTTP2_DATA:
+      // Empty frames that end nothing cost the peer next to nothing (CVE-2019-9518).
       if (frame.hd.length > 0 || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) return;
       break;
     default:

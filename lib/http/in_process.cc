@@ -13,6 +13,7 @@
 namespace apiserver::v0::http {
 namespace {
 
+// The bytes that one turn moves, and the size of a reader's buffer.
 constexpr std::size_t kWindowBytes = 256 << 10;
 constexpr std::size_t kPieceBytes = 32 << 10;
 
@@ -78,6 +79,7 @@ void LocalCall::OnAnswer() {
     return Finish(Status(Reason::kBadRequest, "no upgrade in process"));
   }
   ResponseHead head = exchange_->head();
+  // These belong to the transport, as on a connection.
   for (const char* name : {"Content-Length", "Transfer-Encoding", "Date"})
     head.headers.Remove(name);
   head.headers.Add("Date", loop_->Date());

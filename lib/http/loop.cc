@@ -246,6 +246,7 @@ void Loop::Post(Task task) {
     if (inbox->stopped) return;
     inbox->tasks.push_back(std::move(task));
     inbox_filled_.store(true, std::memory_order_release);
+    // One wake-up serves all that is posted before the loop looks.
     if (std::exchange(inbox->woken, true)) return;
   }
   Wake();

@@ -67,6 +67,7 @@ bool LowerToken(std::string_view name, std::span<char> out) {
   return !name.empty();
 }
 
+// HTTP/2 has no upgrades: RFC 9113, 8.6.
 bool Request::IsUpgrade() const {
   if (http_major != 1 || headers.Get("Upgrade").empty()) return false;
   for (const std::string_view value : headers.GetAll("Connection")) {

@@ -146,6 +146,7 @@ Result<int> OpenListener(const Address& address) {
     // bind() makes the file with this mode, so that there is no moment in which others may connect.
     (void)fchmod(fd, S_IRUSR | S_IWUSR);
   } else {
+    // A restarted server gets its port although old connections are still in TIME_WAIT.
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   }
   // "::" serves IPv4 clients too, as Go's listener does.

@@ -7,6 +7,7 @@
 namespace apiserver::v0::http {
 namespace {
 
+// The first bytes of every HTTP/2 connection (RFC 9113, 3.4).
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 class PrefaceSniffer final : public Protocol {

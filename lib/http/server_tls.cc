@@ -10,6 +10,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/http/tls.h"
 #include "base/status_macros.h"
+#include "http/asn1_time.h"
 #include "http/pem.h"
 #include "http/socket.h"
 #include "http/tls_context.h"
@@ -41,6 +42,7 @@ int AcceptAnyClient(int /*verified*/, X509_STORE_CTX* /*chain*/) { return 1; }
 // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
 void OnTlsMessage(int written, int /*version*/, int type, const void* bytes, std::size_t size,
                   SSL* ssl, void* /*argument*/) {
+  // Each request for new keys costs work here, and TLS 1.3 sets no limit for them.
   if (written != 0 || type != SSL3_RT_HANDSHAKE || size == 0) return;
   if (*static_cast<const unsigned char*>(bytes) == SSL3_MT_KEY_UPDATE) {
     Socket::Of(ssl).CountKeyUpdate();
@@ -157,6 +159,7 @@ Result<SslContext> NewServerContext(const KeyPair& pair, const Settings& setting
     return SslError("tls: ciphers");
   }
   SSL_CTX_set_alpn_select_cb(context.get(), SelectAlpn, nullptr);
+  // Asks for a certificate but does not demand one: most clients have other credentials.
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, AcceptAnyClient);
   SSL_CTX_set_msg_callback(context.get(), OnTlsMessage);
   for (const Certificate& authority : client_authorities) {
@@ -256,16 +259,11 @@ class RealServerTls final : public ServerTls {
 
 Result<Clock::Wall> ExpirationOf(const std::string& certificate_pem) {
   ASSIGN_OR_RETURN(const auto chain, ReadCertificates(certificate_pem));
-  std::time_t first = 0;
+  Clock::Wall first = Clock::Wall::max();
   for (const Certificate& certificate : chain) {
-    std::tm time{};
-    if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &time) != 1) {
-      return SslError("tls: bad time in a certificate");
-    }
-    const std::time_t ends = timegm(&time);
-    first = first == 0 ? ends : std::min(first, ends);
+    first = std::min(first, WallOf(X509_get0_notAfter(certificate.get())));
   }
-  return Clock::Wall(std::chrono::seconds(first));
+  return first;
 }
 
 Result<std::shared_ptr<ServerTls>> NewServerTls(const KeyPair& pair,

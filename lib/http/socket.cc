@@ -104,6 +104,7 @@ ssize_t Socket::Send(const char* bytes, std::size_t size) {
   return send(watch_.fd(), bytes, size, MSG_NOSIGNAL);
 }
 
+// The BIO belongs to the SSL from SSL_set_bio on; before that, it must be freed here.
 Status Socket::Attach(const SslContext& context) {
   ssl_.reset(SSL_new(context.get()));
   BIO* bio = BIO_new(SocketBio());
@@ -168,6 +169,7 @@ Io Socket::Handshake() {
   ERR_clear_error();
   const Io state = Judge(SSL_do_handshake(ssl_.get()));
   if (state != Io::kFailed) return state;
+  // The error queue only says that the verification failed; this says why.
   const long verified = SSL_get_verify_result(ssl_.get());
   if (verified != X509_V_OK) error_ = X509_verify_cert_error_string(verified);
   return state;

@@ -6,6 +6,8 @@
 namespace apiserver::v0::http {
 namespace {
 
+// Timers of a second and more share buckets of this width, so that those of thousands of
+// connections are a few entries.
 constexpr std::int64_t kCoarseMilliseconds = 64;
 
 std::int64_t Milliseconds(Clock::Monotonic time) {

@@ -27,6 +27,7 @@ class LinkedTunnel final : public Tunnel {
   bool Write(std::string bytes) override {
     const bool room = link_->Promise(bytes.size());
     link_->loop()->Post([link = link_, bytes = std::move(bytes)]() mutable {
+      // Nothing will be sent any more, but the promised room must be given back.
       if (link->end() == nullptr) return link->Sent(bytes.size());
       link->end()->OnTunnelWrite(std::move(bytes));
     });
@@ -100,6 +101,8 @@ void TunnelLink::End(Status why) {
   if (end_ == nullptr) TellRest();
 }
 
+// Bytes that came before the connection went are still told, once the sink reads again; the end
+// comes after them.
 void TunnelLink::Gone(std::string unread, const Status& why) {
   end_ = nullptr;
   if (!over_) {
@@ -109,6 +112,7 @@ void TunnelLink::Gone(std::string unread, const Status& why) {
   TellRest();
 }
 
+// The sink may pause during each call, which ends the loop until it resumes.
 void TunnelLink::TellRest() {
   while (reading()) {
     if (unread_.empty()) {

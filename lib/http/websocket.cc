@@ -254,6 +254,7 @@ void OpenSocket::BeginClose(int code, const std::string& reason) {
   if (close_sent_ || ended_) return;
   Queue(WebSocketOpcode::kClose, WebSocketClosePayload(code, reason));
   close_sent_ = true;
+  // A peer that never answers the Close is cut off.
   close_timer_ = loop_.PostAfter(options_.close_timeout, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->End(/*cut=*/true);
   });

@@ -54,6 +54,7 @@ void AppendWebSocketFrame(WebSocketOpcode opcode, std::string_view payload, std:
 std::string WebSocketClosePayload(int code, std::string_view reason) {
   if (code == kWebSocketNoCode) return {};
   std::string payload{static_cast<char>(code >> 8), static_cast<char>(code & 0xff)};
+  // A control frame has at most 125 bytes; a reason that is too long is cut between characters.
   reason = reason.substr(0, kControlBytesMax - payload.size());
   while (!reason.empty() && !text::ValidUtf8(reason)) reason.remove_suffix(1);
   return payload.append(reason);
@@ -74,6 +75,7 @@ std::optional<WebSocketReader::Failure> WebSocketReader::Receive(std::string_vie
     if (!in_payload_) {
       header_[header_bytes_++] = Byte(bytes, 0);
       bytes.remove_prefix(1);
+      // RFC 6455, 5.1.
       if (header_bytes_ == 2 && (header_[1] & kMasked) == 0) {
         failure = Bad("a client's frame must be masked");
       } else if (header_bytes_ == HeaderSize()) {

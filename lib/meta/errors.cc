@@ -34,6 +34,7 @@ struct Meaning {
   std::string message;
 };
 
+// The texts of errors.NewGenericServerResponse in apimachinery.
 Meaning MeaningOf(const ServerResponse& response) {
   const std::string said(response.message);
   switch (response.code) {
@@ -191,6 +192,7 @@ Status NewRequestEntityTooLarge(std::string_view what) {
   return Status(Reason::kRequestEntityTooLarge, "Request entity too large: " + std::string(what));
 }
 
+// Follows storage.NewTooLargeResourceVersionError. Clients recognize the error by its cause.
 Status NewTooLargeResourceVersion(std::uint64_t wanted, std::uint64_t current,
                                   int retry_after_seconds) {
   StatusDetails details;

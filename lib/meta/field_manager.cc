@@ -26,6 +26,8 @@ field::ErrorList ValidateFieldManager(std::string_view manager, const field::Pat
   return errors;
 }
 
+// Follows prefixFromUserAgent in endpoints/handlers/create.go: what is printed of the product's
+// name, as far as a manager's name may be long.
 std::string FieldManagerOf(std::string_view user_agent) {
   const std::string_view product = user_agent.substr(0, user_agent.find('/'));
   std::string manager;

@@ -85,6 +85,7 @@ std::string Escape(std::string_view value) {
   return text;
 }
 
+// Returns true for the term "=", which matches everything, as the Transform of Go's hasTerm says.
 bool Vacuous(const FieldSelector::Requirement& requirement) {
   return requirement.field.empty() && requirement.value.empty();
 }
@@ -94,6 +95,7 @@ bool Vacuous(const FieldSelector::Requirement& requirement) {
 Result<FieldSelector> FieldSelector::Parse(std::string_view text) {
   FieldSelector selector;
   std::vector<std::string_view> terms = SplitTerms(text);
+  // Sorted as by fields.parseSelector, so that the order of the terms leaves no trace in the text.
   std::ranges::sort(terms);
   for (const std::string_view part : terms) {
     if (part.empty()) continue;

@@ -209,6 +209,7 @@ class Parser {
 
   Result<std::vector<std::string>> ParseExactValue() {
     const LabelToken next = Operand();
+    // "a=" and "a=,b" ask for the empty value.
     if (next.kind == LabelTokenKind::kEnd || next.kind == LabelTokenKind::kComma) {
       return std::vector<std::string>{""};
     }
@@ -225,6 +226,7 @@ bool HasValue(const Requirement& requirement, std::string_view value) {
   return std::ranges::find(requirement.values, value) != requirement.values.end();
 }
 
+// A label that is no integer matches neither "Gt" nor "Lt".
 bool Compares(const Requirement& requirement, std::string_view value) {
   const std::optional<std::int64_t> left = ParseInt64(value);
   if (!left || requirement.values.size() != 1) return false;

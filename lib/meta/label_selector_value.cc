@@ -69,6 +69,7 @@ field::ErrorList ValidateLabelSelector(Value selector,
 Result<LabelSelector> LabelSelectorAsSelector(Value selector) {
   const field::ErrorList errors = ValidateLabelSelector(selector, {}, field::Path());
   if (!errors.empty()) return Status(Reason::kInvalid, errors.Aggregate());
+  // Built as text and parsed, so that both forms of a selector are one type and match alike.
   std::string text;
   const auto add = [&text](const std::string& term) { text += (text.empty() ? "" : ",") + term; };
   for (const runtime::Member& label : selector["matchLabels"].members()) {

@@ -8,6 +8,7 @@
 namespace apiserver::v0::meta {
 namespace {
 
+// Limits of RFC 1035, 2.3.4. Its 255 bytes of a name hold two that the text does not have.
 constexpr std::size_t kLabelBytesMax = 63;
 constexpr std::size_t kSubdomainBytesMax = 253;
 
@@ -171,6 +172,7 @@ Complaints IsPathSegmentPrefix(std::string_view value) {
   return complaints;
 }
 
+// A prefix, which is what generateName is, may end with a dash, because a suffix will follow.
 Complaints NameIsDNSSubdomain(std::string_view name, bool prefix) {
   return prefix ? IsDNS1123Subdomain(MaskTrailingDash(name)) : IsDNS1123Subdomain(name);
 }

@@ -53,6 +53,7 @@ void ValidateOwnerReference(Value reference, const Path& path, ErrorList& errors
   }
 }
 
+// Follows ValidateManagedFields in apimachinery's meta/v1/validation.
 void ValidateManagedFieldsEntry(Value entry, const Path& path, ErrorList& errors) {
   const std::string_view operation = entry["operation"].AsString();
   if (operation.empty()) {
@@ -236,6 +237,8 @@ ErrorList ValidateObjectMeta(Value metadata, bool namespaced, const NameValidato
   return errors;
 }
 
+// The order of the checks is that of the causes a client gets. It follows
+// ValidateObjectMetaAccessorUpdate in apimachinery's api/validation.
 ErrorList ValidateObjectMetaUpdate(Value now, Value before, const Path& path) {
   ErrorList errors;
   if (!before["deletionTimestamp"].is_null()) {

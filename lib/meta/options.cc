@@ -42,6 +42,8 @@ std::vector<std::string> All(const QueryValues& query, std::string_view key) {
   return values;
 }
 
+// Follows Convert_Slice_string_To_bool in apimachinery: whatever is not "0" or "false" is true, the
+// empty text, too.
 bool IsFalse(std::string_view text) {
   constexpr std::string_view kFalse = "false";
   return text == "0" || std::ranges::equal(text, kFalse, {}, [](char c) {

@@ -24,6 +24,7 @@ using runtime::MapBuilder;
 using runtime::Value;
 using Routes = std::vector<const Route*>;
 
+// Follows computeETag in kube-openapi, which writes capital digits.
 std::string HexSha512(const std::string& text) {
   std::array<unsigned char, SHA512_DIGEST_LENGTH> digest{};
   SHA512(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());

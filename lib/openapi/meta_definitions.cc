@@ -82,6 +82,7 @@ SchemaPtr VersionSchema() {
   for (const char* field : {"major", "minor"}) {
     builder.Field(field, StringSchema(), {.required = true});
   }
+  // These came with compatibility versions (KEP-4330) and are optional.
   for (const char* field :
        {"emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"}) {
     builder.Field(field, StringSchema());

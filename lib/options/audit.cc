@@ -111,6 +111,7 @@ std::vector<std::string> AuditOptions::Validate() const {
   return {std::move(problem)};
 }
 
+// Runs after all flags are read; opens the files, so that a wrong path ends the start.
 Status AuditOptions::ApplyTo(server::Config& config, LogSink& log) const {
   audit::Options options = values;
   options.log_sink = &log;

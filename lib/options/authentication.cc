@@ -82,6 +82,7 @@ std::vector<std::string> DelegatingAuthenticationOptions::Validate(bool standalo
   return problems;
 }
 
+// The thread pool is returned, since it must outlive the server that `config` is for.
 Result<std::unique_ptr<ThreadPool>> DelegatingAuthenticationOptions::ApplyTo(
     server::Config& config, const Environment& environment) const {
   if (environment.standalone && values.request_header_ca_file.empty()) {

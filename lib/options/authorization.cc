@@ -57,6 +57,7 @@ class Maker {
   Maker(const AuthorizationOptions& options, const Environment& environment, server::Config& config)
       : options_(options), environment_(environment), config_(config) {}
 
+  // Exactly one source of decisions: a file, a mode, or the cluster.
   Result<Authorization> Make() {
     if (environment_.standalone) made_.rbac = authz::rbac::NewRbacAuthorizer();
     if (!environment_.standalone || !options_.config_file.empty()) {
@@ -99,6 +100,7 @@ class Maker {
     return {};
   }
 
+  // AlwaysAllow needs no authorizer: without one every authenticated user is allowed everything.
   void ByMode() {
     if (options_.mode != "RBAC") {
       made_.rbac = nullptr;
@@ -111,6 +113,8 @@ class Maker {
                          authz::NewInstrumented("RBAC", "rbac", made_.rbac, *config_.metrics)});
   }
 
+  // Every decision is the cluster's: SubjectAccessReviews, with the cache and limits of
+  // WebhookAuthorizerOptions.
   Status ByCluster() {
     ASSIGN_OR_RETURN(const auto cluster,
                      ClusterConfig(kKubeconfigFlag, options_.kubeconfig_file, environment_));

@@ -34,6 +34,7 @@ class Tokens {
          BuiltInAuthentication& made)
       : options_(options), environment_(environment), made_(made) {}
 
+  // Files come first: they are local, and cost no look-up.
   Status AddFile(std::vector<authn::LocalTokens>& tokens) const {
     if (options_.token_auth_file.empty()) return {};
     auto file = authn::NewTokenFile(
@@ -160,6 +161,7 @@ bool BuiltInAuthenticationOptions::WantsServiceAccounts() const {
          !service_accounts.jwks_uri.empty();
 }
 
+// Standalone, the certificate authenticator that `config` has already comes before all tokens.
 Result<BuiltInAuthentication> BuiltInAuthenticationOptions::ApplyTo(
     server::Config& config, const Environment& environment) const {
   // The cluster authenticates.

@@ -6,6 +6,7 @@
 
 namespace apiserver::v0::options {
 
+// Metrics are made here if no option before has: one registry counts the calls of all options.
 client::HttpClientFactory CallsOut(server::Config& config) {
   if (!config.metrics) config.metrics = metrics::NewRegistry();
   return client::WithMetrics(client::NewHttpClientFactory(), config.metrics);

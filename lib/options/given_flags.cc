@@ -2,6 +2,7 @@
 
 namespace apiserver::v0::options {
 
+// `flags` are those of a group; the first one given is named.
 std::string ProblemOfClusterFlags(bool standalone, const Flags& flags) {
   const std::string given = standalone ? FirstGiven(flags) : "";
   if (given.empty()) return "";

@@ -83,6 +83,7 @@ Document::Place Document::Find(std::string_view pointer) {
   return {};
 }
 
+// A member that is missing reads as null, but an index must exist.
 std::optional<Document::Node*> Document::Get(const Place& place) {
   Container& container = *place.container;
   if (container.map) return Tree::Find(container, place.key);

@@ -20,6 +20,7 @@ using runtime::Value;
 
 namespace {
 
+// These stand for fmt's %v, %s and %#v.
 enum class Verb { kValue, kText, kSyntax };
 
 class Printer {

@@ -134,6 +134,8 @@ Result<Value> ApplyMergePatch(Value document, Value patch, Arena& arena) {
   return Merger(arena).Run(document, patch);
 }
 
+// Follows json-patch's CreateMergePatch: null stands for a removed member, and lists are replaced
+// as a whole.
 Value CreateMergePatch(Value original, Value modified, Arena& arena) {
   struct Pair {
     Value* place;

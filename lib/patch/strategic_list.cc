@@ -154,6 +154,8 @@ Result<bool> ListMerger::HoldMaps(const Nodes& original, const Nodes& patch) {
   return *type == Value::Type::kMap;
 }
 
+// Follows mergeSlice in apimachinery's strategicpatch. `stored` is the original as Go leaves it:
+// its functions delete in place.
 Result<Nodes> ListMerger::Merge(const Nodes& original, const Nodes& patch, const ListRule& rule,
                                 Nodes* stored) {
   visits_ += original.size() + patch.size();
@@ -197,6 +199,7 @@ Nodes ListMerger::MergeScalars(const Nodes& original, const Nodes& patch) {
   return merged;
 }
 
+// Follows mergeSliceWithSpecialElements.
 Result<ListMerger::Cleared> ListMerger::ObeyDirectives(const Nodes& original, const Nodes& patch,
                                                        std::string_view merge_key) {
   Cleared lists;
@@ -226,6 +229,7 @@ Result<ListMerger::Cleared> ListMerger::ObeyDirectives(const Nodes& original, co
   return lists;
 }
 
+// Follows mergeSliceWithoutSpecialElements. Elements that are in both lists are merged later.
 Result<Nodes> ListMerger::MergeMaps(Cleared& lists, const ListRule& rule) {
   Nodes freed = std::move(lists.stored);
   lists.stored = lists.original;
@@ -263,6 +267,7 @@ Result<Nodes> ListMerger::MergeMaps(Cleared& lists, const ListRule& rule) {
   return merged;
 }
 
+// Follows partitionMapsByPresentInList and partitionPrimitivesByPresentInList.
 Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nodes& listed,
                                                 std::string_view merge_key) {
   const bool maps = !merge_key.empty();
@@ -297,6 +302,8 @@ Result<ListMerger::Parts> ListMerger::Partition(const Nodes& elements, const Nod
   return parts;
 }
 
+// Follows normalizeElementOrder: the patch's order decides among its elements, the stored one among
+// the others.
 Result<Nodes> ListMerger::Order(const Parts& parts, const Orders& orders) {
   const bool maps = orders.maps;
   if (maps) {

@@ -78,6 +78,7 @@ class MapMerger {
     Container& original = *tree_.Open(task.original);
     visits_ += 1 + patch.size();
     RETURN_IF_ERROR(Retain(original, patch));
+    // Lists with a given order come first: they are taken out of the patch when they are merged.
     for (std::size_t i = 0; i < patch.nodes.size(); ++i) {
       Node* const member = patch.nodes[i];
       if (member->removed || !member->key.starts_with(kSetElementOrder)) continue;
@@ -145,6 +146,7 @@ class MapMerger {
     return node;
   }
 
+  // Follows mergePatchIntoOriginal for one directive.
   Status SetElementOrder(Container& original, Container& patch, Node& directive,
                          const Shape& shape) {
     Tree::Remove(patch, directive.key);
@@ -274,6 +276,7 @@ class MapMerger {
     }
   }
 
+  // Follows mergeMapHandler.
   Status MergeMaps(Node* stored, Node* patch, std::string_view key, const Shape& shape) {
     ASSIGN_OR_RETURN(const PatchMeta meta, LookupPatchMetadataForStruct(shape, key));
     if (meta.strategy == "replace") {
@@ -284,6 +287,7 @@ class MapMerger {
     return {};
   }
 
+  // Follows mergeSliceHandler.
   Status MergeLists(Node* stored, Node* patch, std::string_view key, const Shape& shape,
                     bool deletions) {
     ASSIGN_OR_RETURN(const PatchMeta meta, LookupPatchMetadataForSlice(shape, key));

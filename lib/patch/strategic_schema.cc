@@ -84,6 +84,7 @@ std::string_view GoKind(const Shape& shape) {
   }
 }
 
+// Follows the function of this name in apimachinery's third_party/forked/golang/json.
 Result<PatchMeta> LookupPatchMetadataForStruct(const Shape& parent, std::string_view key) {
   const Schema& schema = *parent.schema;
   if (const std::string_view kind = GoKind({&schema}); kind != "struct") {

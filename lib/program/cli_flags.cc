@@ -52,6 +52,7 @@ struct Adder {
   }
 };
 
+// The words of Go's strconv.ParseBool.
 std::string ProblemOfBool(const std::string& text) {
   constexpr std::array<std::string_view, 12> kWords = {"1", "t", "T", "true",  "TRUE",  "True",
                                                        "0", "f", "F", "false", "FALSE", "False"};
@@ -60,6 +61,7 @@ std::string ProblemOfBool(const std::string& text) {
 }
 
 // Corrects what CLI11 reads otherwise than pflag does.
+// pflag takes the last of several values, and refuses a switch's value that is no bool.
 void ReadAsPflag(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option == app.get_help_ptr() || option == app.get_version_ptr()) continue;
@@ -70,6 +72,7 @@ void ReadAsPflag(CLI::App& app) {
 }
 
 // Returns the arguments for App::parse(), the last one first.
+// Mends two differences: "-v=2", and "--flag=" for an empty value.
 std::vector<std::string> Arguments(int argc, const char* const* argv) {
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i) {
@@ -107,6 +110,7 @@ int Print(const Reading& reading) {
   return reading.exit_code;
 }
 
+// The returned Flag is shared: its `given` is set after parsing.
 options::FlagPtr CliFlags::Add(options::FlagSpec spec) {
   CLI::Option* option = std::visit(Adder{.app = app_, .spec = spec}, spec.value);
   if (spec.range) option->check(CLI::Range(spec.range->min, spec.range->max));
@@ -123,6 +127,7 @@ void CliFlags::BeginSection(std::string_view title) { heading_ = std::string(tit
 
 void CliFlags::Show(CLI::Option& option) const { option.group(heading_); }
 
+// Exceptions of CLI11 end here; no other code sees them.
 Reading CliFlags::Parse(int argc, const char* const* argv) {
   ReadAsPflag(app_);
   // CLI11's own refusal of an unknown flag has no suggestion.
@@ -142,6 +147,7 @@ Reading CliFlags::Parse(int argc, const char* const* argv) {
   return {};
 }
 
+// A switch is a flag without a value for pflag too: "--flag true" leaves "true" over.
 Reading CliFlags::RefuseExtra(const std::string& argument) const {
   if (!argument.starts_with('-')) {
     return Refused("unexpected argument: " + argument +

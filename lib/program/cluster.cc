@@ -7,6 +7,7 @@
 
 namespace apiserver::v0::program {
 
+// nullopt outside of a pod, where Go's rest.InClusterConfig returns ErrNotInCluster.
 std::optional<client::ClientConfig> InPod() {
   // NOLINTBEGIN(concurrency-mt-unsafe): a program sets no variables of its environment
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");

@@ -33,6 +33,7 @@ std::string DefaultDataDir(const std::string& name) {
   return std::string(home ? home : ".") + "/.local/share/" + name;
 }
 
+// These are not kube-apiserver's, which has its objects in etcd only.
 void AddOwnFlags(CliFlags& flags, Values& values) {
   CLI::App& app = flags.app();
   flags.BeginSection("Generic");
@@ -83,6 +84,7 @@ std::string Problem(const Values& values) {
 
 }  // namespace
 
+// Defaults that depend on the program; everything else has its default in the options.
 Values::Values(const Program& program) : default_data_dir(DefaultDataDir(program.name)) {
   recommended.etcd.prefix = program.etcd_prefix;
   for (const auto& plugin : program.admission) {
@@ -97,6 +99,7 @@ void AddServerFlags(CliFlags& flags, Values& values) {
   AddLogFlags(flags, values);
 }
 
+// Returns one problem; the user mends them one by one.
 std::string FinishFlags(Values& values) {
   if (values.storage.empty()) {
     values.storage = values.recommended.etcd.servers.empty() ? "rocks" : "etcd";
@@ -106,6 +109,7 @@ std::string FinishFlags(Values& values) {
   return problems.empty() ? "" : problems.front();
 }
 
+// Parses with CLI11, whose habits CliFlags bends to those of pflag.
 CommandLine ParseCommandLine(int argc, const char* const* argv, const Program& program) {
   CommandLine line{.values = Values(program), .reading = {}};
   Values& values = line.values;

@@ -85,6 +85,7 @@ int Look(const DoctorFlags& flags, const Program& program) {
 
 }  // namespace
 
+// Accepts the server's whole command line, so that one can write doctor in front of it.
 int DoctorMain(int argc, const char* const* argv, const Program& program) {
   DoctorFlags flags{.service_namespace = program.service_namespace};
   Values values(program);

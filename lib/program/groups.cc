@@ -12,6 +12,7 @@ namespace apiserver::v0::program {
 
 namespace {
 
+// Each part is installed only if the flags that need it are given.
 Status InstallAuthentication(const GroupParts& parts, server::GenericAPIServer& api,
                              const registry::StorageConfig& storage) {
   const options::BuiltInAuthenticationOptions& built_in = parts.recommended.built_in_authentication;

@@ -30,6 +30,7 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+// At most a third of the letters may differ, so that no suggestion is far-fetched.
 std::string Nearest(std::string_view name, const std::vector<std::string>& known) {
   std::size_t least = name.size() / 3 + 1;
   std::string nearest;

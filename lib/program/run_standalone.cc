@@ -31,6 +31,7 @@ namespace {
 constexpr std::chrono::seconds kShutdownGrace(4);
 constexpr std::chrono::seconds kClientCaPeriod(1);
 
+// RocksDB and etcd keep objects over restarts; memory is for trying things out.
 Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const Values& values, LogSink& log) {
   if (values.storage == "memory") return storage::memory::NewEngine();
   if (values.storage == "etcd") {
@@ -52,6 +53,7 @@ const std::string& ClientCaFile(const Values& values) {
   return values.recommended.authentication.values.client_ca_file;
 }
 
+// The certificates are made here on the first start and read from the directory later.
 Result<server::Standalone> NewStandalone(const Values& values, const ClientAuthorities& client_ca) {
   server::StandaloneOptions standalone;
   values.recommended.secure_serving.ApplyTo(standalone);
@@ -118,6 +120,7 @@ server::Config NewConfig(const Program& program, VerbositySink& log) {
   return config;
 }
 
+// 0700: the directory holds keys.
 Result<std::unique_ptr<DirectoryLock>> LockDataDir(const Values& values) {
   RETURN_IF_ERROR(RealFileSystem().MakeDirectories(values.data_dir, 0700));
   auto lock = LockDirectory(values.data_dir);
@@ -127,6 +130,7 @@ Result<std::unique_ptr<DirectoryLock>> LockDataDir(const Values& values) {
                     "; give this server a directory of its own, or stop the other one");
 }
 
+// The host's function comes last and may change whatever the flags have set.
 Result<std::unique_ptr<server::GenericAPIServer>> NewServer(const Program& program,
                                                             server::Config config) {
   if (program.configure) RETURN_IF_ERROR(program.configure(config));
@@ -135,6 +139,8 @@ Result<std::unique_ptr<server::GenericAPIServer>> NewServer(const Program& progr
 }
 
 // Serves until a signal comes, and sets the program's exit code.
+// The order of the variables is that of their destruction in reverse: server before storage,
+// storage before the log.
 Status Serve(Values& values, const Program& program, int& exit_code) {
   const auto standard_error = NewStderrLogSink(LogLevel::kDebug);
   const auto log = std::make_unique<VerbositySink>(*standard_error, values.v);
@@ -172,6 +178,8 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
 
 }  // namespace
 
+// "doctor" is a command of its own and has its own flags, so it is told apart before flags are
+// read.
 int RunStandalone(int argc, const char* const* argv, const Program& program) {
   if (program.name.empty() || !program.install) {
     return Fail({Reason::kInvalid, "a program::Program needs a name and `install`"});
@@ -179,6 +187,7 @@ int RunStandalone(int argc, const char* const* argv, const Program& program) {
   if (argc > 1 && argv[1] == std::string_view("doctor")) {
     return DoctorMain(argc - 1, argv + 1, program);
   }
+  // Before any thread starts: threads inherit the mask, and a signal must come to RunUntilSignal().
   BlockSignals();
   CommandLine line = ParseCommandLine(argc, argv, program);
   if (line.reading.exit) return Print(line.reading);

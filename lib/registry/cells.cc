@@ -21,6 +21,7 @@ using runtime::Value;
 enum class Tag : char { kNull, kText, kInt, kDouble, kTrue, kFalse, kTime };
 
 template <class Number>
+// Bytes in the order of this machine: packed rows never leave the process.
 void Append(Number number, std::string& packed) {
   char bytes[sizeof number];
   std::memcpy(bytes, &number, sizeof number);
@@ -126,6 +127,7 @@ std::string Cells::Pack(const runtime::Object& item) const {
   return packed;
 }
 
+// An object that is still bytes is parsed in a copy, which goes when its cells are made.
 runtime::EncodingPtr Cells::Keep(const runtime::Object& item, const runtime::Object& seen) const {
   const std::unique_ptr<runtime::Object> passing = seen.loaded() ? nullptr : seen.Clone();
   runtime::EncodedBody body;
@@ -136,6 +138,7 @@ runtime::EncodingPtr Cells::Keep(const runtime::Object& item, const runtime::Obj
   return item.StoreEncoding(version, runtime::Format::kCells, std::move(packed), options_.share);
 }
 
+// Converts all that need it in one call, so that a converting webhook is asked once for a list.
 Status Cells::Fill(const Context& ctx, std::span<const runtime::ObjectPtr> items,
                    std::span<runtime::EncodingPtr> kept) const {
   std::vector<runtime::ObjectPtr> others;
@@ -156,6 +159,7 @@ Status Cells::Fill(const Context& ctx, std::span<const runtime::ObjectPtr> items
   return runtime::VisitConverted(ctx, others, options_.version, keep);
 }
 
+// Rows borrow their texts from the packed encodings, which `owners` keeps alive.
 Status Cells::AppendRows(const Context& ctx, std::span<const runtime::ObjectPtr> items,
                          Clock::Wall now, meta::Table& table) const {
   if (items.empty()) return {};

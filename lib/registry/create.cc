@@ -21,6 +21,8 @@ bool NeedsName(const runtime::Object& object) {
 
 }  // namespace
 
+// Tells a client that waits for a deletion from one whose name is taken for good, as
+// registry.Store.Create.
 Status GenericStore::InterpretCreateError(const Context& ctx, const Status& error,
                                           std::string_view key, const runtime::Object& object) {
   Status seen = Interpret(error, Verb::kCreate, object.name());
@@ -31,6 +33,8 @@ Status GenericStore::InterpretCreateError(const Context& ctx, const Status& erro
   return seen.WithMessage("object is being deleted: " + std::string(seen.message()));
 }
 
+// Follows the first half of registry.Store.Create. The key is made last, since only then the name
+// is known.
 Result<std::string> GenericStore::PrepareCreate(const Context& ctx, runtime::Object& object,
                                                 const rest::ValidateObject& validate) const {
   rest::FillObjectMetaSystemFields(object, *config_.clock, *config_.random);
@@ -47,6 +51,7 @@ Result<runtime::ObjectPtr> GenericStore::CreateOnce(const Context& ctx, runtime:
                                                     const rest::ValidateObject& validate,
                                                     bool dry_run) {
   ASSIGN_OR_RETURN(const std::string key, PrepareCreate(ctx, object, validate));
+  // Zero: the object does not expire.
   std::chrono::seconds ttl{0};
   if (options_.ttl) ttl = options_.ttl(object, false).value_or(ttl);
 
@@ -63,6 +68,7 @@ Result<runtime::ObjectPtr> GenericStore::Create(const Context& ctx,
                                                 const meta::CreateOptions& options) {
   if (!NeedsName(*object)) return CreateOnce(ctx, *object, validate, options.dry_run);
   for (int attempt = 1;; ++attempt) {
+    // A copy for each attempt: a strategy may have changed the first one, with its name.
     const auto copy = object->Clone();
     auto stored = CreateOnce(ctx, *copy, validate, options.dry_run);
     const bool taken = !stored.ok() && stored.status().reason() == Reason::kAlreadyExists;
@@ -83,6 +89,7 @@ void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Obje
   const auto key = PrepareCreate(ctx, *object, validate);
   if (!key.ok()) return fail(key.status());
   const runtime::Object& written = *object;
+  // The lambda owns the object, which `written` refers to until the storage has called back.
   storage_->CreateAsync(
       ctx, *key, written,
       [this, ctx, key = *key, object = std::move(object),

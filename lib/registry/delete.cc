@@ -95,6 +95,7 @@ struct GenericStore::Marked {
   runtime::ObjectPtr object = nullptr;  // As stored; null: nothing was stored.
 };
 
+// Follows deletionFinalizersForGarbageCollection of registry/store.go; nullopt: nothing changes.
 std::optional<std::vector<std::string>> GenericStore::GarbageCollectionFinalizers(
     const Context& ctx, const runtime::Object& object, const meta::DeleteOptions& options) const {
   if (!config_.enable_garbage_collection) return std::nullopt;
@@ -116,6 +117,8 @@ std::optional<std::vector<std::string>> GenericStore::GarbageCollectionFinalizer
   return after;
 }
 
+// Runs once for each attempt of GuaranteedUpdate; `call` describes the last one. Follows
+// updateForGracefulDeletionAndFinalizers.
 Result<storage::Update> GenericStore::TryMark(DeleteCall& call,
                                               const runtime::ObjectPtr& stored) const {
   using Ending = DeleteCall::Ending;
@@ -150,6 +153,8 @@ Result<storage::Update> GenericStore::TryMark(DeleteCall& call,
   return update;
 }
 
+// Errors of TryMark are told from those of the storage by comparing: the storage returns them as
+// they are.
 Result<GenericStore::Marked> GenericStore::MarkForDeletion(DeleteCall& call,
                                                            const runtime::ObjectPtr& first) {
   using Ending = DeleteCall::Ending;
@@ -187,6 +192,7 @@ Result<runtime::ObjectPtr> GenericStore::Remove(const Context& ctx, const std::s
                  : storage_->Delete(ctx, key, options, validate);
 }
 
+// Admission sees the hub version, whichever version is stored.
 Status GenericStore::ValidateStored(const Context& ctx, const rest::ValidateObject& validate,
                                     const runtime::Object& stored) const {
   const std::string& version = options_.kind->hub_version();
@@ -213,12 +219,15 @@ Result<rest::DeleteResult> GenericStore::FinishDelete(const DeleteCall& call,
   return result;
 }
 
+// Follows registry.Store.Delete: mark for deletion if something must happen first, else delete.
+// Both may race with other requests, hence the preconditions.
 Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_view name,
                                                 const rest::ValidateObject& validate,
                                                 const meta::DeleteOptions& options) {
   ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
   auto read = storage_->Get(ctx, key, {});
   if (!read.ok()) return Interpret(read.status(), Verb::kDelete, name);
+  // Rules and hooks see the hub version; storage keeps its own.
   ASSIGN_OR_RETURN(const runtime::ObjectPtr first, ForRules(ctx, *read));
 
   DeleteCall call{ctx, name, key, validate, options, options.preconditions};
@@ -256,6 +265,7 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
         object.stored_bytes() != nullptr && object.stored_bytes() == (*read)->stored_bytes();
     return refusal = same ? validate(work, *first) : ValidateStored(work, validate, object);
   };
+  // The storage runs `checked` on the object that it removes, which may be newer than `first`.
   auto removed = Remove(ctx, key, last, checked, options.dry_run);
   if (removed.ok()) return FinishDelete(call, *removed, run_hooks, true);
   if (removed.status().reason() == Reason::kNotFound && marked.ignore_not_found &&

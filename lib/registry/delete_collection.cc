@@ -16,6 +16,8 @@ constexpr std::int64_t kPageObjects = 10'000;
 
 }  // namespace
 
+// Runs `items` on several threads, as Go's DeleteCollectionWorkers; the caller's is one of them.
+// The first error stops the work that has not begun.
 Status GenericStore::DeleteAll(const Context& ctx, const std::vector<runtime::ObjectPtr>& items,
                                const rest::ValidateObject& validate,
                                const meta::DeleteOptions& options) {
@@ -30,6 +32,8 @@ Status GenericStore::DeleteAll(const Context& ctx, const std::vector<runtime::Ob
         if (error->ok()) *error = std::move(cancelled);
         return;
       }
+      // The request's context names no namespace if it is for all of them; Delete() needs the
+      // object's.
       Context one = Context::Child(ctx);
       if (NamespaceScoped()) one.Set(rest::Namespace{std::string(items[at]->namespace_())});
       const auto deleted = Delete(one, items[at]->name(), validate, options);
@@ -48,6 +52,7 @@ Status GenericStore::DeleteAll(const Context& ctx, const std::vector<runtime::Ob
   return *first_error.Lock();
 }
 
+// Returns what was deleted. With a limit only the first page is deleted, as upstream.
 Result<runtime::List> GenericStore::DeleteCollection(const Context& ctx,
                                                      const rest::ValidateObject& validate,
                                                      const meta::DeleteOptions& options,
@@ -62,6 +67,7 @@ Result<runtime::List> GenericStore::DeleteCollection(const Context& ctx,
     RETURN_IF_ERROR(DeleteAll(ctx, page.items, validate, options));
     if (one_page) return page;
     page_options.continue_token = page.continue_token;
+    // The token names the revision; a version beside it would be refused.
     page_options.resource_version.clear();
     page_options.resource_version_match = meta::ResourceVersionMatch::kUnset;
     if (first) all.resource_version = page.resource_version;

@@ -17,6 +17,7 @@ Result<runtime::ObjectPtr> Settled(std::unique_ptr<runtime::Object> object) {
 
 }  // namespace
 
+// The checks of a write without the write, as in Go's DryRunnableStorage.
 Result<runtime::ObjectPtr> RehearseCreate(storage::Interface& storage, const Context& ctx,
                                           std::string_view key, const runtime::Object& object) {
   const auto existing = storage.Get(ctx, key, {});

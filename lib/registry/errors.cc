@@ -8,6 +8,7 @@
 namespace apiserver::v0::registry {
 namespace {
 
+// The seconds of InterpretListError in apiserver/pkg/storage/errors.
 constexpr int kRetryAfterSeconds = 2;
 
 std::string_view VerbWord(Verb verb) {
@@ -30,6 +31,7 @@ std::string_view VerbWord(Verb verb) {
 
 bool Writes(Verb verb) { return verb == Verb::kUpdate || verb == Verb::kDelete; }
 
+// Follows InterpretGetError and its siblings in apiserver/pkg/storage/errors.
 Status InterpretStorageError(const Status& error, Verb verb, const runtime::GroupResource& resource,
                              std::string_view name) {
   switch (error.reason()) {
@@ -54,6 +56,7 @@ Status InterpretStorageError(const Status& error, Verb verb, const runtime::Grou
 
 Status InterpretError(const Status& error, Verb verb, const runtime::GroupResource& resource,
                       std::string_view name) {
+  // An error with details is already one for clients.
   if (error.ok() || error.details() != nullptr) return error;
   if (storage::IsStorageError(error)) return InterpretStorageError(error, verb, resource, name);
   switch (error.reason()) {

@@ -9,6 +9,7 @@
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
 #include "base/status_macros.h"
+#include "registry/declared_paths.h"
 #include "registry/json_path.h"
 #include "registry/storage_stats_metrics.h"
 #include "registry/table_convertor.h"
@@ -24,6 +25,7 @@ std::string PrefixFor(const StorageConfig& config, const runtime::Kind& kind) {
   return prefix.append("/").append(kind.plural());
 }
 
+// `field` is a path of member names with dots, as in fieldSelector.
 std::string FieldOf(const runtime::Object& object, std::string_view field) {
   runtime::Value value = object.root();
   while (!field.empty()) {
@@ -49,6 +51,7 @@ bool CallsHost(const StoreOptions& options) {
 
 }  // namespace
 
+// The transformer encrypts below the cache, so that the cache holds plain objects.
 std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
                                                 const runtime::KindPtr& kind) {
   storage::store::Options store;
@@ -92,6 +95,8 @@ runtime::GroupVersionKind GenericStore::StorageVersion() const {
   return options_.kind->gvk(options_.kind->storage_version());
 }
 
+// Follows NamespaceKeyFunc and NoNamespaceKeyFunc of registry/store.go. Names are checked since
+// they become parts of keys.
 Result<std::string> GenericStore::KeyFor(const Context& ctx, std::string_view name) const {
   std::string key = "/";
   if (NamespaceScoped()) {
@@ -111,6 +116,8 @@ Result<std::string> GenericStore::KeyFor(const Context& ctx, std::string_view na
   return key.append(name);
 }
 
+// A selector for one namespace or one name becomes a shorter key: the same answer from fewer
+// objects.
 GenericStore::Selection GenericStore::Select(const Context& ctx,
                                              const meta::ListOptions& options) const {
   Selection selection;
@@ -156,6 +163,7 @@ Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOption
   if (options.kind == nullptr) return missing("kind");
   if (options.strategy == nullptr) return missing("strategy");
   if (config.watch_cache && config.executor == nullptr) return missing("executor");
+  RETURN_IF_ERROR(CheckDeclaredPaths(options));
   auto storage = OpenStorage(config, options.kind);
   return std::make_shared<GenericStore>(config, std::move(options), std::move(storage));
 }

@@ -16,6 +16,7 @@ Result<runtime::ObjectPtr> GenericStore::Get(const Context& ctx, std::string_vie
   return object;
 }
 
+// Reads that must be consistent wait here without a thread; see rest::InlineReader.
 void GenericStore::WhenFresh(const Context& ctx, FreshDone done) {
   // `this` is safe to capture: the waiting caller keeps the store alive.
   auto told = [this, done = std::move(done)](const Result<std::int64_t>& revision) mutable {

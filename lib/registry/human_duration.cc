@@ -19,6 +19,7 @@ std::string Parts(std::int64_t large, char large_unit, std::int64_t small, char 
 
 }  // namespace
 
+// Follows HumanDuration of apimachinery/util/duration, unit by unit.
 std::string HumanDuration(std::chrono::nanoseconds duration) {
   const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
   // Two machines' clocks may be a second apart.

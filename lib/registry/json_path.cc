@@ -5,15 +5,19 @@
 #include <utility>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/runtime/schema_path.h"
 
 namespace apiserver::v0::registry {
 
 // Reads a path from left to right.
+// Knows the part of Kubernetes' JSONPath that columns use: members, indexes, stars and comparing
+// filters.
 class JsonPathParser {
  public:
   explicit JsonPathParser(std::string_view text) : text_(text) {}
 
   Result<JsonPath> Parse() {
+    // Columns have the path without braces; kubectl writes them.
     if (text_.size() >= 2 && text_.front() == '{' && text_.back() == '}') {
       text_ = text_.substr(1, text_.size() - 2);
     }
@@ -82,6 +86,7 @@ class JsonPathParser {
     return step;
   }
 
+  // Negative indexes count from the end, as in client-go's jsonpath.
   std::optional<Step> Index() {
     Step step{Step::Kind::kIndex};
     const auto [end, error] =
@@ -121,13 +126,52 @@ class JsonPathParser {
 
 Result<JsonPath> JsonPath::Parse(std::string_view text) { return JsonPathParser(text).Parse(); }
 
+std::string JsonPath::TextOf(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::kMember:
+      return "." + step.text;
+    case Step::Kind::kIndex:
+      return "[" + std::to_string(step.index) + "]";
+    case Step::Kind::kAll:
+    case Step::Kind::kFilter:
+      break;
+  }
+  return step.kind == Step::Kind::kAll ? "[*]" : "[?]";
+}
+
+Status JsonPath::Check(const runtime::Schema& schema) const {
+  const runtime::Schema* at = &schema;
+  std::string text;
+  const auto go = [&](Result<const runtime::Schema*> below) {
+    if (!below.ok()) {
+      return Status(Reason::kInvalid, text + ": " + std::string(below.status().message()));
+    }
+    at = *below;
+    return Status();
+  };
+  for (const Step& step : steps_) {
+    if (at == nullptr) return {};
+    text += TextOf(step);
+    const bool member = step.kind == Step::Kind::kMember;
+    Status gone = go(member ? MemberSchema(*at, step.text) : ItemSchema(*at));
+    const runtime::Schema* const item = at;
+    for (std::size_t i = 0; gone.ok() && at != nullptr && i < step.field.size(); ++i) {
+      text += "." + step.field[i];
+      gone = go(MemberSchema(*at, step.field[i]));
+    }
+    if (!gone.ok()) return gone;
+    at = item;
+  }
+  return {};
+}
+
 bool JsonPath::Passes(runtime::Value item, const Step& filter) {
   for (const std::string& key : filter.field) {
     const runtime::Value* member = item.Find(key);
     if (member == nullptr) return false;
     item = *member;
   }
-  return (TextOf(item) == filter.text) == filter.equal;
+  return (registry::TextOf(item) == filter.text) == filter.equal;
 }
 
 runtime::Value JsonPath::FirstFrom(runtime::Value value, std::size_t at) const {
@@ -160,6 +204,7 @@ runtime::Value JsonPath::FirstFrom(runtime::Value value, std::size_t at) const {
   return value;
 }
 
+// Formats texts without quotes and everything else as JSON; null is empty.
 std::string TextOf(runtime::Value value) {
   if (value.is_null()) return {};
   if (value.is_string() || value.type() == runtime::Value::Type::kRaw) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/base/status.h"
+#include "apiserver/runtime/schema_node.h"
 #include "apiserver/runtime/value.h"
 
 namespace apiserver::inline v0::registry {
@@ -16,6 +17,10 @@ class JsonPath {
  public:
   // kInvalid: anything else.
   static Result<JsonPath> Parse(std::string_view text);
+
+  // Checks that the path leads to something in values of `schema`. kInvalid: it does not; the
+  // message begins with the part that leads nowhere.
+  Status Check(const runtime::Schema& schema) const;
 
   // The first value found; null if there is none.
   runtime::Value First(runtime::Value root) const { return FirstFrom(root, 0); }
@@ -31,6 +36,7 @@ class JsonPath {
     bool equal = true;                    // kFilter: == or !=.
   };
   runtime::Value FirstFrom(runtime::Value value, std::size_t step) const;
+  static std::string TextOf(const Step& step);
   static bool Passes(runtime::Value item, const Step& filter);
 
   std::vector<Step> steps_;

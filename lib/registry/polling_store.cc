@@ -122,6 +122,7 @@ void Polling::Start() {
   });
 }
 
+// Order: first no new poll starts, then the current one's Context ends, then the store goes.
 void Polling::Halt() {
   Executor::Cancel timer;
   {
@@ -151,6 +152,7 @@ Status Polling::ReadinessCheck() const {
   return store_->ReadinessCheck();
 }
 
+// The next poll is posted after this one has ended, so slow polls never overlap.
 void Polling::PollAgain() {
   (void)Poll(polls_);  // Remembered, and logged.
   auto timer = options_.executor->PostAfter(options_.interval, [weak = weak_from_this()] {
@@ -166,6 +168,7 @@ void Polling::PollAgain() {
   timer();
 }
 
+// Blocks while another poll runs; each caller gets the outcome of a poll that began after its call.
 Status Polling::Poll(const Context& ctx) {
   {
     auto turn = turn_.Lock();
@@ -194,8 +197,10 @@ void Polling::Remember(const Status& outcome) {
       {{"resource", options_.kind->plural()}, {"error", std::string(outcome.message())}});
 }
 
+// Compares with the copy and writes the differences; a failed poll leaves the copy as it is.
 Status Polling::PollOnce(const Context& ctx) {
   Result<PollingOptions::Objects> objects = PollingOptions::Objects();
+  // A host's function may throw; the store's thread must survive it.
   try {
     objects = options_.poll(ctx);
   } catch (const std::exception& error) {

@@ -10,6 +10,8 @@
 
 namespace apiserver::v0::registry {
 
+// Revisions start at the time in microseconds, so that they grow over restarts: clients keep
+// resourceVersions.
 std::unique_ptr<storage::kv::Engine> NewReplicaEngine(const Clock& clock,
                                                       std::chrono::seconds window,
                                                       std::size_t events_max) {
@@ -35,6 +37,7 @@ Result<std::string> Replica::KeyOf(const runtime::Object& object) const {
   return std::string("/").append(object.namespace_()).append("/").append(object.name());
 }
 
+// Refuses the whole list for one bad object: half of a list would look like deletions.
 Result<Replica::Found> Replica::ByKey(Objects objects) const {
   Found found;
   for (auto& object : objects) {
@@ -51,6 +54,7 @@ Result<Replica::Found> Replica::ByKey(Objects objects) const {
   return found;
 }
 
+// All keys of the copy, to find those that the list no longer has.
 Result<std::vector<std::string>> Replica::Keys(const Context& ctx) const {
   ASSIGN_OR_RETURN(const runtime::List all, storage_.GetList(ctx, "/", {}));
   std::vector<std::string> keys;
@@ -61,6 +65,7 @@ Result<std::vector<std::string>> Replica::Keys(const Context& ctx) const {
   return keys;
 }
 
+// Members of metadata that a source need not keep stay those of the copy.
 void Replica::Complete(runtime::Object& object, const runtime::Object* current) const {
   if (current != nullptr) {
     for (const std::string& member : options_.kept_metadata) {
@@ -76,6 +81,7 @@ void Replica::Complete(runtime::Object& object, const runtime::Object* current) 
   }
 }
 
+// Equal objects are not written, so a poll without changes makes no events.
 Status Replica::Adopt(const Context& ctx, const std::string& key, runtime::Object& object) const {
   object.Erase("metadata", "resourceVersion");
   bool another = false;

@@ -7,6 +7,7 @@ namespace {
 
 using runtime::Field;
 
+// Has the members and numbers of autoscaling/v1.Scale, which clients decode by their own type.
 runtime::SchemaPtr ScaleSchema() {
   const auto spec =
       runtime::StructBuilder("io.k8s.api.autoscaling.v1.ScaleSpec", "What a scale asks for.")

@@ -7,7 +7,9 @@
 #include "apiserver/registry/scale.h"
 #include "apiserver/request/request_info.h"
 #include "apiserver/runtime/convert.h"
+#include "apiserver/runtime/schema_path.h"
 #include "base/status_macros.h"
+#include "registry/declared_paths.h"
 #include "registry/scale_view.h"
 
 namespace apiserver::v0::registry {
@@ -76,6 +78,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
   }
 
  private:
+  // Follows ValidateScale of apis/autoscaling/validation.
   Status Validate(const runtime::Object& scale, const runtime::Object& old) const {
     const std::int64_t replicas = scale["spec"]["replicas"].AsInt();
     if (replicas == kNoReplicas && scaled_.structural()) {
@@ -118,6 +121,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
   const rest::UpdatedObjectInfo& info_;
 };
 
+// Reads and writes of the subresource are those of the main store; a Scale is stored nowhere.
 class ScaleStore final : public rest::Storage,
                          public rest::Scoper,
                          public rest::GroupVersionKindProvider,
@@ -155,6 +159,7 @@ class ScaleStore final : public rest::Storage,
     return runtime::ObjectPtr(std::move(scale));
   }
 
+  // Optimistic locking is the main object's: a Scale has its uid and resourceVersion.
   Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
                                     const rest::UpdateRequest& request) override {
     const ScaledObject info(scaled_, name, request.info);
@@ -198,6 +203,32 @@ class ScaleStore final : public rest::Storage,
   const std::shared_ptr<const rest::TableConvertor> table_;
 };
 
+// Checks that a field exists and may hold an integer.
+Status CheckReplicas(const runtime::KindVersion& version, std::string_view what,
+                     std::string_view path) {
+  RETURN_IF_ERROR(CheckMemberPath(version, what, path));
+  if (version.schema == nullptr) return {};
+  const runtime::Schema* const found = *runtime::SchemaAt(*version.schema, path);
+  if (found == nullptr || runtime::OpenApiType(*found) == "integer") return {};
+  return {Reason::kInvalid,
+          version.version + ": " + std::string(what) + ": " + std::string(path) + " is no integer"};
+}
+
+Status CheckPaths(const runtime::Kind& kind, const ScaleOptions& options) {
+  const runtime::KindVersion& hub = *kind.FindVersion(kind.hub_version());
+  RETURN_IF_ERROR(CheckReplicas(hub, "spec_replicas_path", options.spec_replicas_path));
+  RETURN_IF_ERROR(CheckReplicas(hub, "status_replicas_path", options.status_replicas_path));
+  for (const auto& [name, path] : options.spec_replicas_path_in) {
+    const runtime::KindVersion* const version = kind.FindVersion(name);
+    if (version == nullptr) {
+      return {Reason::kInvalid, "spec_replicas_path_in: the kind has no version " + name};
+    }
+    RETURN_IF_ERROR(CheckReplicas(*version, "spec_replicas_path_in", path));
+  }
+  if (options.label_selector_path.empty()) return {};
+  return CheckMemberPath(hub, "label_selector_path", options.label_selector_path);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<rest::Storage>> NewScaleStore(std::shared_ptr<Store> main,
@@ -207,6 +238,9 @@ Result<std::shared_ptr<rest::Storage>> NewScaleStore(std::shared_ptr<Store> main
   }
   ASSIGN_OR_RETURN(ScaleView view, ScaleView::New(options));
   runtime::KindPtr main_kind = main->New()->kind_ptr();
+  if (const Status bad = CheckPaths(*main_kind, options); !bad.ok()) {
+    return Status(bad.reason(), "registry scale store: " + std::string(bad.message()));
+  }
   Scaled scaled{.main = std::move(main),
                 .main_kind = std::move(main_kind),
                 .scale_kind = ScaleKind(),

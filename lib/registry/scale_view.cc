@@ -31,6 +31,7 @@ Result<Path> SplitPath(std::string_view what, std::string_view text) {
   }
 }
 
+// The words of unstructured.NestedFieldNoCopy, which clients see for custom resources.
 Status AccessorError(const Path& path, std::size_t parts, const Value& found,
                      std::string_view expected) {
   std::string text;
@@ -59,6 +60,7 @@ Result<std::optional<std::int64_t>> NestedInt(const runtime::Object& object, con
   return std::optional<std::int64_t>(value.AsInt());
 }
 
+// Truncates as Go's int32(x) does.
 Value Int32(std::optional<std::int64_t> number) {
   return Value::Int(static_cast<std::int32_t>(number.value_or(0)));
 }
@@ -126,6 +128,7 @@ Status AddExpression(const Value& expression, SelectorWriter& writer) {
 
 }  // namespace
 
+// Follows metav1.LabelSelectorAsSelector, including its errors, and prints the result.
 Result<std::string> LabelSelectorText(Value selector) {
   SelectorWriter writer;
   for (const runtime::Member& label : selector["matchLabels"].members()) {
@@ -163,6 +166,7 @@ void ScaleView::SetSpecReplicas(runtime::Object& object, std::int64_t replicas) 
   object.SetPath(spec_replicas_, Value::Int(replicas));
 }
 
+// Each version may have the replicas at another path, and managedFields name their version.
 patch::apply::ResourcePathMappings ScaleView::Mappings(const runtime::Kind& kind) const {
   patch::apply::ResourcePathMappings mappings;
   for (const runtime::KindVersion& version : kind.versions()) {
@@ -176,6 +180,7 @@ patch::apply::ResourcePathMappings ScaleView::Mappings(const runtime::Kind& kind
   return mappings;
 }
 
+// Follows scaleFromCustomResource of the Go apiextensions server.
 Result<std::unique_ptr<runtime::Object>> ScaleView::ScaleOf(const runtime::KindPtr& scale_kind,
                                                             const runtime::Object& object) const {
   ASSIGN_OR_RETURN(const auto wanted, NestedInt(object, spec_replicas_));
@@ -200,6 +205,7 @@ Result<std::unique_ptr<runtime::Object>> ScaleView::ScaleOf(const runtime::KindP
     if (!value.is_null()) metadata.Add(field, runtime::Copy(value, arena));
   }
   runtime::MapBuilder spec(arena);
+  // Omitted when zero, as spec.replicas of autoscaling/v1; status.replicas is always written.
   if (Int32(wanted).AsInt() != 0) spec.Add("replicas", Int32(wanted));
   runtime::MapBuilder status(arena);
   status.Add("replicas", Int32(found));

@@ -20,6 +20,7 @@ std::vector<std::string> KeptMetadata() {
           "labels",     "managedFields",     "generateName"};
 }
 
+// A copy is in memory: it needs no encryption, and its reads come from a cache.
 StorageConfig Over(storage::kv::Engine& engine, StorageConfig config) {
   config.engine = &engine;
   config.transformer_for = nullptr;
@@ -29,6 +30,7 @@ StorageConfig Over(storage::kv::Engine& engine, StorageConfig config) {
 
 Status Stopped() { return meta::NewServiceUnavailable("the store has stopped"); }
 
+// Holds the reader weakly, since a host may keep it longer than the store.
 class Changes final : public SourceChanges {
  public:
   explicit Changes(std::weak_ptr<SourceReader> reader) : reader_(std::move(reader)) {}
@@ -71,6 +73,7 @@ void SourceReader::Start() {
   ChangedAll();
 }
 
+// Waits for a read in progress and for keys that are held; then nothing calls the source any more.
 void SourceReader::Stop() {
   Executor::Cancel retry;
   Executor::Cancel relist;
@@ -93,6 +96,7 @@ void SourceReader::Stop() {
   source_.reset();
 }
 
+// 429 with Retry-After, as upstream's cacher: clients try again instead of failing.
 Status SourceReader::CheckListed() const {
   const auto state = state_.Lock();
   if (state->stopped) return Stopped();
@@ -113,6 +117,8 @@ Status SourceReader::Ready() const {
   return copy_->Ready();
 }
 
+// Blocks until no other thread holds the key. If a list is being read, the key is marked as
+// overtaken.
 Result<SourceReader::Hold> SourceReader::HoldKey(const Context& ctx, const std::string& key) {
   auto state = state_.Lock();
   const auto free = [&] { return state->stopped || !state->held.contains(key); };
@@ -130,6 +136,7 @@ void SourceReader::Release(const std::string& key) {
   state_.NotifyAll();
 }
 
+// `Hold` proves that the caller holds the key; the source is asked without state_'s lock.
 Status SourceReader::Read(const Context& ctx, const Hold&, const std::string& key) {
   const std::size_t slash = key.rfind('/');
   const std::string_view space = std::string_view(key).substr(1, slash > 0 ? slash - 1 : 0);
@@ -163,6 +170,7 @@ void SourceReader::ChangedAll() {
   Post();
 }
 
+// Waits for all reports up to now, not for those that come meanwhile, so it ends on a busy source.
 Status SourceReader::Wait(const Context& ctx) {
   auto state = state_.Lock();
   const std::uint64_t wanted = state->next.reports;
@@ -173,6 +181,7 @@ Status SourceReader::Wait(const Context& ctx) {
   return state->stopped ? Stopped() : state->outcome;
 }
 
+// At most one task runs at a time: `posted` is set from here until ReadBatches has nothing left.
 void SourceReader::Post() {
   {
     auto state = state_.Lock();
@@ -197,6 +206,7 @@ void SourceReader::ReadBatches() {
         break;
       }
       state->reading = true;
+      // The number of reports stays, since it counts on; keys and `all` start anew.
       batch = std::exchange(next, Batch{.reports = next.reports});
     }
     Batch failed;
@@ -234,6 +244,7 @@ Status SourceReader::ReadKey(const std::string& key) {
   return Read(reads_, hold, key);
 }
 
+// Marks the keys that are written during the list: for these the list may be older than the copy.
 Status SourceReader::ListAll() {
   {
     auto state = state_.Lock();
@@ -270,6 +281,7 @@ Status SourceReader::Apply(const std::string& key, runtime::Object* found) {
     state->held.insert(key);
   }
   const Hold hold(*this, key);
+  // The list's state is older than a write, so the object is read alone.
   if (overtaken) return Read(reads_, hold, key);
   return found == nullptr ? replica_.Remove(reads_, key) : replica_.Adopt(reads_, key, *found);
 }
@@ -281,6 +293,7 @@ void SourceReader::Finish(const Batch& batch, const Status& outcome, Batch faile
     news = !state->stopped && state->outcome.message() != outcome.message();
     state->outcome = outcome;
     state->reports_read = batch.reports;
+    // Failed keys join the next batch, with the retry timer or with the next report.
     state->next.keys.merge(failed.keys);
     state->next.all |= failed.all;
   }

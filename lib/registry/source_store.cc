@@ -7,6 +7,7 @@
 #include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "registry/declared_paths.h"
 #include "registry/generic_store.h"
 #include "registry/source_reader.h"
 #include "storage/errors.h"
@@ -105,6 +106,8 @@ Status SourceStorage::Prepare(const Context& ctx, runtime::Object& object) const
   return {};
 }
 
+// Reading again tells the copy what the source has done in spite of its error. Details are added,
+// since clients expect them.
 Status SourceStorage::Failed(const Context& ctx, const Hold& hold, const std::string& key,
                              const Status& error) {
   if (!reader_->Read(ctx, hold, key).ok()) reader_->Changed(key);
@@ -128,6 +131,7 @@ Status SourceStorage::Failed(const Context& ctx, const Hold& hold, const std::st
 Status SourceStorage::CheckAnswer(const std::string& key, runtime::Object& object,
                                   std::string_view uid) const {
   ASSIGN_OR_RETURN(const std::string actual, reader_->replica().KeyOf(object));
+  // A source that changes name, namespace or uid would leave two objects in the copy.
   if (actual != key) return {Reason::kInternalError, "source made " + actual + " of " + key};
   if (object.uid().empty()) return {Reason::kInternalError, "source took the uid of " + key};
   if (!uid.empty() && object.uid() != uid) {
@@ -162,6 +166,8 @@ Result<runtime::ObjectPtr> SourceStorage::Create(const Context& ctx, std::string
   }
   if (!ctx.may_block()) return Status(Reason::kWouldBlock, "a source may wait");
   RETURN_IF_ERROR(reader_->CheckListed());
+  // The key is held until the write ends: writes of one object happen one after the other, in both
+  // places.
   ASSIGN_OR_RETURN(const Hold hold, reader_->HoldKey(ctx, key));
   storage::GetOptions get;
   get.ignore_not_found = true;
@@ -178,6 +184,7 @@ Result<runtime::ObjectPtr> SourceStorage::UpdateHeld(const Context& ctx, const H
   ASSIGN_OR_RETURN(const runtime::ObjectPtr old, Seen(ctx, stored));
   const auto unversioned = old->Clone();
   unversioned->Erase("metadata", "resourceVersion");
+  // As in etcd3's GuaranteedUpdate, a write without a change calls no source and makes no event.
   if (object->root() == unversioned->root()) return stored;
 
   Status made = CallSource([&] { return reader_->source().Update(ctx, *old, *object); });
@@ -200,6 +207,7 @@ Result<runtime::ObjectPtr> SourceStorage::GuaranteedUpdate(const Context& ctx,
   const std::string key(key_view);
   storage::GetOptions get;
   get.ignore_not_found = options.ignore_not_found;
+  // This loop ends: a further round means that another write of this key has succeeded.
   for (;;) {
     ASSIGN_OR_RETURN(const runtime::ObjectPtr stored, reader_->copy().Get(ctx, key, get));
     RETURN_IF_ERROR(storage::CheckPreconditions(key, options.preconditions, stored.get()));
@@ -227,6 +235,7 @@ Result<runtime::ObjectPtr> SourceStorage::Delete(const Context& ctx, std::string
     ASSIGN_OR_RETURN(const runtime::ObjectPtr now, reader_->copy().Get(ctx, key, {}));
     if (!Same(stored, now)) continue;
     const Status removed = CallSource([&] { return reader_->source().Delete(ctx, *old); });
+    // NotFound is what was wanted: the source may have lost the object already.
     if (!removed.ok() && removed.reason() != Reason::kNotFound) {
       return Failed(ctx, hold, key, removed);
     }
@@ -236,6 +245,7 @@ Result<runtime::ObjectPtr> SourceStorage::Delete(const Context& ctx, std::string
 
 }  // namespace
 
+// Defaults for a source that can only be read.
 Status Source::Create(const Context&, runtime::Object& object) {
   return meta::NewMethodNotSupported(object.kind().group_resource(), "create");
 }
@@ -259,10 +269,12 @@ Result<std::shared_ptr<Store>> NewSourceStore(const StorageConfig& config, Sourc
   if (options.store.strategy == nullptr) return wrong("strategy is required");
   if (options.store.ttl) return wrong("ttl must be null");
   if (options.retry_interval.count() <= 0) return wrong("retry_interval must be positive");
+  RETURN_IF_ERROR(CheckDeclaredPaths(options.store));
   StoreOptions store = options.store;
   auto reader = std::make_shared<SourceReader>(config, std::move(options), std::move(source));
   auto made = std::make_shared<GenericStore>(config, std::move(store),
                                              std::make_unique<SourceStorage>(reader));
+  // Started last: the first reports need the whole store.
   reader->Start();
   return made;
 }

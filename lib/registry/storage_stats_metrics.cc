@@ -34,6 +34,7 @@ class ShownStats {
 
   void Show(const std::optional<storage::Stats>& stats) {
     const auto objects = stats ? static_cast<double>(stats->count) : -1;
+    // -1 tells a scrape that the number is unknown, as upstream.
     by_whole_name_.With({whole_name_}).Set(objects);
     objects_.With({resource_.group, resource_.resource}).Set(objects);
     const bool sized = stats && (stats->count == 0 || stats->average_bytes > 0);
@@ -56,6 +57,7 @@ class ShownStats {
 
 }  // namespace
 
+// The numbers are read whenever metrics are scraped, so `storage` must outlive the registration.
 Context::Registration ShowStorageStats(const std::shared_ptr<metrics::Registry>& registry,
                                        const runtime::GroupResource& resource,
                                        const storage::Interface& storage) {

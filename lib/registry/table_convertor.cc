@@ -77,6 +77,7 @@ class ColumnConvertor final : public rest::TableConvertor {
 
 // The items in `version`. Those that are still bytes are copied, so that a table of everything does
 // not keep everything parsed.
+// Table functions of hosts see objects of the hub version only.
 Result<std::vector<runtime::ObjectPtr>> Copies(const Context& ctx,
                                                const std::vector<runtime::ObjectPtr>& items,
                                                std::string_view version) {

@@ -17,7 +17,7 @@ constexpr std::string_view kOptimisticLockError =
     "the object has been modified; please apply your changes to the latest version and try again";
 
 // Returns true if this update removes the last finalizer of an object that is otherwise ready to be
-// deleted.
+// deleted. Follows ShouldDeleteDuringUpdate of registry/store.go.
 bool ShouldDeleteDuringUpdate(const runtime::Object& object, const runtime::Object& existing) {
   if (object.finalizers().size() > 0 || !existing.deleting()) return false;
   return existing.metadata()["deletionGracePeriodSeconds"].AsInt() == 0;
@@ -40,6 +40,7 @@ struct GenericStore::UpdateCall {
   runtime::ObjectPtr emptied = nullptr;  // To be deleted: its last finalizer was removed.
 };
 
+// Version zero or none means an unconditional update, which not every strategy allows.
 Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& object,
                                   const runtime::Object& existing) const {
   ASSIGN_OR_RETURN(const std::uint64_t wanted,
@@ -60,6 +61,7 @@ Status GenericStore::CheckVersion(const UpdateCall& call, runtime::Object& objec
   return meta::NewConflict(resource, call.name, kOptimisticLockError);
 }
 
+// An update of a missing object is a create, with the checks of one.
 Result<storage::Update> GenericStore::TryCreate(UpdateCall& call) const {
   if (!call.allow_create) {
     return meta::NewNotFound(options_.kind->group_resource(), call.name);
@@ -78,6 +80,8 @@ Result<storage::Update> GenericStore::TryCreate(UpdateCall& call) const {
   return update;
 }
 
+// Runs once for each attempt, against the object as it is now; everything about an earlier attempt
+// is overwritten.
 Result<storage::Update> GenericStore::TryUpdate(UpdateCall& call,
                                                 const runtime::ObjectPtr& stored) const {
   call.creating = false;
@@ -92,6 +96,7 @@ Result<storage::Update> GenericStore::TryUpdate(UpdateCall& call,
   if (call.request.validate_update) {
     RETURN_IF_ERROR(call.request.validate_update(call.ctx, *object, *existing));
   }
+  // The error ends GuaranteedUpdate without a write; FinishUpdate then deletes the object.
   if (ShouldDeleteDuringUpdate(*object, *existing)) {
     call.emptied = std::move(object);
     return Status(Reason::kUnknown, "emptied finalizers");
@@ -138,6 +143,8 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
 
 Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strategy,
                                                     const Context& ctx, std::string_view name,
+                                                    // The main strategy or that of a subresource
+                                                    // writes through here.
                                                     const rest::UpdateRequest& request,
                                                     runtime::SchemaPart checked) {
   ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));

@@ -29,6 +29,7 @@ void CountWatchCache(const std::shared_ptr<metrics::Registry>& registry,
   auto& terminated =
       counter("terminated_watchers_total",
               "Counter of watchers closed due to unresponsiveness broken by resource type.");
+  // The counters belong to the registry, so the callbacks hold it.
   options.on_warm_up = [registry, &done, &failed, &loaded, &total,
                         then = std::move(options.on_warm_up)](const storage::WarmUp& progress) {
     if (progress.ready) done.Add();

@@ -4,6 +4,7 @@
 
 namespace apiserver::v0::request {
 
+// The views point into the exchange's RequestInfo, so the result must not outlive it.
 auth::Attributes AttributesOf(const http::Exchange& exchange) {
   const auto& info = exchange.Get<RequestInfo>();
   const auth::UserInfoPtr* const user = exchange.Find<auth::UserInfoPtr>();

@@ -12,6 +12,9 @@ constexpr std::string_view kAnnotations[kLayers] = {"apiserver.latency.k8s.io/au
                                                     "apiserver.latency.k8s.io/validating-webhook",
                                                     "apiserver.latency.k8s.io/etcd"};
 
+// These layers run several times at once or again after waiting, so a sum would exceed the
+// request's time. Follows DurationTracker of endpoints/request/webhook_duration.go:
+// true for newMaxLatencyTracker, false for newSumLatencyTracker.
 bool LongestCounts(Layer layer) {
   return layer == Layer::kAuthorization || layer == Layer::kAPFQueueWait ||
          layer == Layer::kValidatingWebhook;
@@ -29,6 +32,7 @@ void LatencyTrackers::Track(Layer layer, std::chrono::nanoseconds took) const {
     kept.fetch_add(took.count(), std::memory_order_relaxed);
     return;
   }
+  // A maximum without a lock: repeats until the value is stored or another thread's is larger.
   std::int64_t longest = kept.load(std::memory_order_relaxed);
   while (longest < took.count() &&
          !kept.compare_exchange_weak(longest, took.count(), std::memory_order_relaxed)) {

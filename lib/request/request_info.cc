@@ -23,6 +23,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+// Go's splitPath: slashes at both ends are trimmed, those in the middle make empty parts.
 Parts SplitPath(std::string_view path) {
   Parts parts;
   const std::size_t begin = path.find_first_not_of('/');
@@ -71,6 +72,7 @@ void TakeParts(Parts all, std::size_t own, RequestInfo& info) {
   if (parts.size() >= 3 && info.verb != "proxy") info.subresource = parts[2];
 }
 
+// Go's conversion of a query's bool: present without a value is true; only "false" and "0" are not.
 bool WantsWatch(const http::Query& query) {
   if (!query.Has("watch")) return false;
   const std::string value = Lower(query.Get("watch"));
@@ -104,6 +106,7 @@ void ResolveCollection(const http::Query& query, RequestInfo& info) {
 
 }  // namespace
 
+// Other methods, such as OPTIONS, get the empty verb, as in Go.
 std::string_view VerbOfMethod(std::string_view method) {
   if (method == "GET" || method == "HEAD") return "get";
   if (method == "POST") return "create";
@@ -113,6 +116,8 @@ std::string_view VerbOfMethod(std::string_view method) {
   return "";
 }
 
+// Follows RequestInfoFactory.NewRequestInfo of endpoints/request, whose result decides what is
+// authorized: a path must never be resolved in two ways.
 Result<RequestInfo> ResolveRequestInfo(std::string_view method, std::string_view path,
                                        const http::Query& query) {
   RequestInfo info;

@@ -8,6 +8,7 @@ bool IsAudited(const http::Exchange& exchange) {
   return audit::WantsResponseObject(exchange.ctx());
 }
 
+// Recording copies the answer, which takes time in proportion to it.
 Status MayAuditHere(const http::Exchange& exchange) {
   if (exchange.ctx().may_block() || !IsAudited(exchange)) return {};
   return {Reason::kWouldBlock, "the audit log wants the answer"};

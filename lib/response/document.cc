@@ -13,6 +13,7 @@ namespace {
 // The usual overshoot of a piece's last part.
 constexpr std::size_t kUsualPartBytes = 4 << 10;
 
+// Sends first what was written to measure the document.
 class DocumentBody final : public http::BodySource {
  public:
   DocumentBody(std::string begun, std::unique_ptr<Document> document)
@@ -44,6 +45,8 @@ std::string WholeOf(Document& document) {
   return text;
 }
 
+// Documents up to the threshold get a Content-Length; longer ones are streamed and may be
+// compressed.
 http::Step SendDocument(http::Exchange& exchange, std::unique_ptr<Document> document) {
   // Shorter documents are not compressed.
   constexpr std::size_t kShort = kGzipThresholdBytes + 1;

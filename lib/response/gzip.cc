@@ -13,6 +13,7 @@ namespace {
 
 // The fastest level: for Kubernetes' lists the slower ones gain little.
 constexpr int kLevel = 1;
+// Window bits of zlib's deflateInit2: 15, and 16 more for a gzip header.
 constexpr int kGzipWindowBits = 15 + 16;
 constexpr int kMemoryLevel = 8;
 // The limits at which one job on the pool ends, by bytes read and by bytes made.
@@ -35,6 +36,7 @@ class Member {
   }
 
   // `flush` is Z_NO_FLUSH, Z_SYNC_FLUSH, or Z_FINISH for the end. False: no memory.
+  // The loop ends once the output was not filled: only then has deflate() used up `text`.
   bool Add(std::string_view text, int flush, std::string& out) {
     if (!ok_) return false;
     // zlib's interface has no const.
@@ -69,6 +71,8 @@ class Deflater final : public Packer {
   void Take(std::string owned) override { Write(owned); }
   void Write(std::shared_ptr<const void>, std::string_view shared) override { Write(shared); }
 
+  // Ends the member, so that everything so far can be decoded; the next text begins another one.
+  // RFC 1952 §2.2 allows several members.
   void Flush() override {
     if (!member_) return;
     // Flushed before it ends, as Go does: Go's reader goes on to the next member, and so waits,
@@ -100,6 +104,7 @@ std::string_view Trim(std::string_view text) {
 
 }  // namespace
 
+// As upstream, quality values are not understood: "gzip;q=0" is not "gzip".
 bool WantsGzip(const http::Exchange& exchange, std::string_view feature) {
   std::string_view accepted = exchange.request().headers.Get("Accept-Encoding");
   while (!accepted.empty()) {
@@ -110,11 +115,13 @@ bool WantsGzip(const http::Exchange& exchange, std::string_view feature) {
   return false;
 }
 
+// Vary, since a cache must not give the compressed form to a client that did not ask for it.
 void AddGzipHeaders(http::ResponseHead& head) {
   head.headers.Add("Content-Encoding", "gzip");
   head.headers.Add("Vary", "Accept-Encoding");
 }
 
+// Empty: zlib had no memory.
 std::string Gzip(const http::Bytes& bytes) {
   Deflater deflater;
   for (const http::Bytes::Piece& piece : bytes.pieces()) deflater.Write(piece.text);

@@ -32,6 +32,7 @@ std::string ApiVersion(const Target& target) {
   return target.kind->gvk(target.version).group_version().ToString();
 }
 
+// Writes the members before the items, which are appended behind it one by one.
 std::string ListPrefix(const runtime::List& list, const Target& target) {
   return "{\"kind\":\"" + target.kind->list_kind() + "\",\"apiVersion\":\"" + ApiVersion(target) +
          "\",\"metadata\":" +
@@ -82,6 +83,7 @@ class ListBody final : public http::BodySource {
         buffer_(ListPrefix(list, target_)) {}
 
   // Returns whether the whole list is longer than `bytes`.
+  // Stops counting as soon as the answer is known.
   bool LongerThan(std::size_t bytes) const {
     std::size_t size = buffer_.size() + kTail.size() + encodings_.size() - 1;
     const std::string_view item = ItemPrefix(target_);
@@ -92,6 +94,7 @@ class ListBody final : public http::BodySource {
     return size > bytes;
   }
 
+  // At least one item a turn, even if it is longer than the room: an item is never split.
   http::Pull Next(http::ChunkWriter& out, const Waker&) override {
     const std::size_t wanted = out.room();
     buffer_.reserve(wanted + kUsualItemBytes);
@@ -140,6 +143,8 @@ void LogWholeList(const http::Exchange& exchange, const runtime::List& list, con
   LogAnswer(exchange, json + "]}");
 }
 
+// A long list in plain JSON is streamed from encodings that all exist; nothing can fail after the
+// first byte.
 http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
   LogWholeList(exchange, list, target);
@@ -182,6 +187,7 @@ http::Step SendPartialProtobuf(http::Exchange& exchange, const runtime::List& li
   return SendAs(exchange, 200, std::move(bytes), "application/vnd.kubernetes.protobuf");
 }
 
+// Writes PartialObjectMetadata while it is sent; each item is a copy of a range of its encoding.
 class PartialListDocument final : public Document {
  public:
   PartialListDocument(const runtime::List& list, const std::string& meta_version,
@@ -221,6 +227,7 @@ http::Step AnswerWith(http::Exchange& exchange, std::unique_ptr<Document> docume
   return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
 
+// The audit event has JSON, so protobuf is made beside it.
 http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
                             const Target& target, const Negotiated& negotiated) {
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));

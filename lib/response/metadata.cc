@@ -4,6 +4,7 @@ namespace apiserver::v0::response {
 
 namespace {
 
+// Metadata's place in the encoding was noted when that was made.
 void AppendMetadata(const runtime::Encoding& encoding, std::string& json) {
   encoding.AppendTo(json, encoding.marks().metadata_begin, encoding.marks().metadata_end);
 }

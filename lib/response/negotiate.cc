@@ -14,6 +14,7 @@ namespace {
 
 using codec::MediaType;
 
+// The order decides for a clause with a star.
 constexpr MediaType kTypes[] = {MediaType::kJson, MediaType::kYaml, MediaType::kProtobuf,
                                 MediaType::kCbor};
 constexpr std::string_view kAcceptedWithCbor =
@@ -27,6 +28,7 @@ constexpr std::string_view kStreamableWithCbor =
 bool SpeaksCbor(const http::Exchange& exchange) { return exchange.Find<ServesCbor>() != nullptr; }
 
 // The query comes first: it is what people type.
+// Go's conversion of a query's bool, then the Accept clause, then programs that people read.
 bool WantsPretty(const http::Exchange& exchange, std::string_view parameter) {
   const http::Query& query = exchange.query();
   if (query.Has("pretty")) {
@@ -65,6 +67,7 @@ std::string_view AcceptedMediaTypes(const http::Exchange& exchange) {
   return SpeaksCbor(exchange) ? kAcceptedWithCbor : codec::kAcceptedMediaTypes;
 }
 
+// Follows NegotiateMediaTypeOptions: clauses by quality, and in each the first type that fits.
 Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* target, bool watch) {
   const std::string_view accept = exchange.request().headers.Get("Accept");
   // The most common forms by far need no parsing.
@@ -104,6 +107,7 @@ Status CheckAcceptable(const http::Exchange& exchange, const Target& target, boo
   return Negotiate(exchange, &target, watch).status();
 }
 
+// Follows the validation of metav1.TableOptions.
 Result<meta::TableOptions> TableOptionsOf(http::Exchange& exchange) {
   meta::TableOptions options;
   const std::string_view wish = exchange.query().Get("includeObject");

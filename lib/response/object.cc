@@ -36,6 +36,8 @@ void LogWhole(const http::Exchange& exchange, const runtime::Object& object, con
   LogAnswer(exchange, json);
 }
 
+// Plain JSON shares the kept encoding with other requests. The other forms are made for each
+// request.
 http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object& object,
                       const Target& target, const Negotiated& negotiated) {
   LogWhole(exchange, object, target);
@@ -59,6 +61,7 @@ http::Step WriteWhole(http::Exchange& exchange, int code, const runtime::Object&
   return SendJsonAs(exchange, code, json + "\n", negotiated);
 }
 
+// Metadata is a range of the stored JSON, so nothing is encoded again.
 http::Step WritePartial(http::Exchange& exchange, int code, const runtime::Object& object,
                         const Target& target, const Negotiated& negotiated) {
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
@@ -98,6 +101,7 @@ http::Step WriteTable(http::Exchange& exchange, int code, const runtime::ObjectP
 
 }  // namespace
 
+// True: WriteObject() only hands bytes over, so it may run on a loop.
 bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object,
                const Target& target) {
   const auto negotiated = Negotiate(exchange, &target, /*watch=*/false);

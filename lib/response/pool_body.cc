@@ -12,6 +12,7 @@ namespace {
 // A turn on the pool ends when it has made so many bytes.
 constexpr std::size_t kPooledBytes = std::size_t{64} << 10;
 
+// Collects a turn's bytes as they are.
 class PlainPacker final : public Packer {
  public:
   std::size_t room() const override { return kPooledBytes; }
@@ -34,6 +35,7 @@ class PlainPacker final : public Packer {
 };
 
 // The state shared by the loop, which asks for bytes, and the pool, which makes them.
+// Invariant: while `running`, only the pool uses body_ and packer_; otherwise only the loop does.
 class PoolTurns final : public Wakeable, public std::enable_shared_from_this<PoolTurns> {
  public:
   PoolTurns(http::Exchange& exchange, std::unique_ptr<http::BodySource> body,
@@ -75,6 +77,7 @@ class PoolTurns final : public Wakeable, public std::enable_shared_from_this<Poo
   const std::unique_ptr<Packer> packer_;
 };
 
+// Hands over what is ready and starts the next turn, so that the pool works while the loop sends.
 http::Pull PoolTurns::Next(http::ChunkWriter& out, const Waker& waker) {
   std::string ready;
   {
@@ -91,6 +94,7 @@ http::Pull PoolTurns::Next(http::ChunkWriter& out, const Waker& waker) {
     if (state->pulled == http::Pull::kEnd || state->pulled == http::Pull::kAbort) {
       return state->pulled;
     }
+    // The body had nothing and has not woken this since: a turn would find nothing either.
     if (state->pulled == http::Pull::kWait && !state->news) return http::Pull::kWait;
     state->running = true;
     state->news = false;
@@ -99,6 +103,7 @@ http::Pull PoolTurns::Next(http::ChunkWriter& out, const Waker& waker) {
   return http::Pull::kWait;
 }
 
+// The body's owner is gone. A turn that runs destroys the body when it ends.
 void PoolTurns::Abandon() {
   {
     auto state = state_.Lock();
@@ -109,6 +114,8 @@ void PoolTurns::Abandon() {
   exchange_.reset();
 }
 
+// Runs on the pool, without the lock. Flushes before a pause, so that the client gets every event
+// at once.
 http::Pull PoolTurns::Work() {
   const Waker waker(exchange_->loop(), weak_from_this());
   http::Pull pulled = http::Pull::kAbort;

@@ -100,6 +100,7 @@ http::Step SendJsonAs(http::Exchange& exchange, int code, std::string json,
   return SendAs(exchange, code, std::move(json), "application/json");
 }
 
+// The members of metav1.ListMeta in Go's order; selfLink is never set.
 std::string ListMetaJson(const std::string& resource_version, const std::string& continue_token,
                          const std::optional<std::int64_t>& remaining_item_count) {
   std::string json = "{";
@@ -119,6 +120,7 @@ std::string ListMetaJson(const std::string& resource_version, const std::string&
   return json + "}";
 }
 
+// Used for documents that are made once and shared by requests, such as those of discovery.
 http::Step WriteJson(http::Exchange& exchange, int code, std::shared_ptr<const std::string> json) {
   ASSIGN_OR_RETURN(const Negotiated negotiated,
                    Negotiate(exchange, /*target=*/nullptr, /*watch=*/false));

@@ -12,6 +12,8 @@ constexpr std::size_t kParsedBytesMax = 64 << 10;
 
 }  // namespace
 
+// Answers that cannot be made in about a millisecond go to the pool: the loop serves others
+// meanwhile.
 Status MayMakeHere(const http::Exchange& exchange, const Making& making) {
   if (exchange.ctx().may_block()) return {};
   if (making.copied_bytes <= kCopiedBytesMax && making.objects <= kObjectsMax &&

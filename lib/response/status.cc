@@ -23,6 +23,7 @@ Negotiated NegotiateForError(const http::Exchange& exchange) {
   return negotiated.ok() ? *negotiated : Negotiated();
 }
 
+// A metav1.Status of success with the details, as a delete answers.
 std::string SuccessJson(const StatusDetails& details, int code) {
   runtime::Arena arena;
   std::string json;
@@ -32,6 +33,7 @@ std::string SuccessJson(const StatusDetails& details, int code) {
 
 }  // namespace
 
+// Never fails: it is the answer to every failure.
 void WriteStatus(http::Exchange& exchange, const Status& whole) {
   // The last limit of an error's size, since its texts may quote the request.
   const Status status = meta::Bounded(whole);
@@ -60,6 +62,7 @@ void WriteStatus(http::Exchange& exchange, const Status& whole) {
   exchange.writer().Send(std::move(head), codec::StatusToJson(status, negotiated.pretty));
 }
 
+// `print_code`: Go prints the code of some statuses only.
 http::Step WriteSuccess(http::Exchange& exchange, int code, const StatusDetails& details,
                         bool print_code) {
   Result<Negotiated> negotiated = Negotiate(exchange, /*target=*/nullptr, /*watch=*/false);

@@ -50,6 +50,7 @@ class StreamSocket final : public http::WebSocketHandler {
  public:
   explicit StreamSocket(std::unique_ptr<http::BodySource> body) : body_(std::move(body)) {}
 
+  // The subprotocol has been chosen by now.
   void OnOpen(const std::shared_ptr<http::WebSocket>& socket) override {
     base64_ = socket->protocol() == kBase64Protocol;
     // An empty first message, as Kubernetes' wsstream sends it, tells the client that the stream
@@ -78,6 +79,7 @@ class StreamSocket final : public http::WebSocketHandler {
 
 }  // namespace
 
+// 204 for a streamer that has nothing to send, as upstream's StreamObject.
 http::Step WriteStream(http::Exchange& exchange, std::unique_ptr<http::BodySource> body,
                        std::string media_type) {
   if (!body) {

@@ -11,6 +11,7 @@ namespace apiserver::v0::response {
 
 namespace {
 
+// The order and the members of metav1.TableColumnDefinition.
 void AppendColumns(const meta::Table& table, std::string& json) {
   json += ",\"columnDefinitions\":[";
   for (const meta::TableColumnDefinition& column : table.columns) {
@@ -33,6 +34,7 @@ bool ShowsObjects(const meta::TableOptions& options) {
   return options.include_object != meta::IncludeObject::kNone;
 }
 
+// Writes a Table row by row while it is sent, so that a long one is never in memory as text.
 class TableDocument final : public Document {
  public:
   // `encodings`: one a row, unless no row shows its object.

@@ -106,6 +106,8 @@ class EventWriter {
            table_options_.include_object != meta::IncludeObject::kNone;
   }
 
+  // An object that cannot be encoded ends the event that was begun, so the text so far is taken
+  // back.
   void AppendFramed(const Context& ctx, const Sent& sent, std::string& out) {
     const watch::Event& event = sent.event;
     if (negotiated_.type == codec::MediaType::kProtobuf) {
@@ -164,6 +166,7 @@ class EventWriter {
     return AppendShaped(ctx, event.object, sent, out);
   }
 
+  // The forms of one object: as a Table of one row, as its metadata, or whole.
   Status AppendShaped(const Context& ctx, const runtime::ObjectPtr& object, const Sent& sent,
                       std::string& out) {
     const watch::Event& event = sent.event;
@@ -264,6 +267,8 @@ class EventSource {
 
   const Context& ctx() const { return ctx_; }
 
+  // Called on the loop, or on the pool if the stream may block. Ends with the Context, whatever the
+  // stream waits for.
   http::Pull Next(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
     if (!std::exchange(armed_, true)) end_.Arm(waker);
     // Checked without the signal too, which may have come before the waker was set.
@@ -274,6 +279,8 @@ class EventSource {
   }
 
  private:
+  // A slow client gets one event at a time, since the events of a turn are encoded together and
+  // wait in memory.
   http::Pull Pull(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
     switch (stream_->Next(events, room < kUsualRoom ? 1 : kEventsPerTurn, waker)) {
       case watch::Stream::State::kMore:
@@ -286,6 +293,8 @@ class EventSource {
     return http::Pull::kEnd;
   }
 
+  // Called once, after the initial events: the request's first phase of flow control ends here. On
+  // the loop, where the exchange lives.
   void TellInitialized() {
     if (std::exchange(initialized_, true)) return;
     auto* wants = ctx_.Mutable<WatchInitialized>();
@@ -315,6 +324,7 @@ class WatchBody final : public http::BodySource {
   WatchBody(std::unique_ptr<EventSource> source, EventWriter writer, bool lengths)
       : source_(std::move(source)), writer_(std::move(writer)), lengths_(lengths) {}
 
+  // Converts all events of a turn before it writes the first.
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
     std::vector<watch::Event> events;
     http::Pull pulled = source_->Next(events, out.room(), waker);
@@ -405,6 +415,7 @@ std::string StreamType(codec::MediaType type) {
 
 }  // namespace
 
+// The deadline is a timer of the loop and ends the watch as a client's leaving does.
 http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> stream,
                       const Target& target, WatchOptions options) {
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/true));
@@ -434,6 +445,7 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   // A compressing body is already pulled on the pool.
   if (options.on_pool && !gzip) body = NewPoolBody(exchange, std::move(body));
   if (socket) {
+    // Only a watch that begins with a list is compressed.
     return http::AcceptWebSocket(
         exchange, std::move(socket_options),
         std::make_unique<WatchSocket>(std::move(body), frame_bytes, binary));

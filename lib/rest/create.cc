@@ -12,6 +12,7 @@
 namespace apiserver::v0::rest {
 namespace {
 
+// Errors of the schema and of the strategy are reported together; metadata only if both are none.
 field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
                                 const runtime::Object& object, runtime::SchemaPart checked) {
   field::ErrorList errors = runtime::ValidateSchemaPart(object, checked);
@@ -24,6 +25,8 @@ field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
 
 }  // namespace
 
+// Follows rest.BeforeCreate. The order is part of the contract: a strategy sees the system's
+// fields, and canonicalizes only what is valid.
 Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
                     runtime::SchemaPart checked) {
   if (object.uid().empty() || object.metadata()["creationTimestamp"].is_null()) {
@@ -48,6 +51,7 @@ Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Objec
   return {};
 }
 
+// The client did not choose the name, so AlreadyExists would mislead it; it may just try again.
 Status CheckGeneratedNameError(const runtime::Object& object, const Status& error) {
   if (error.reason() != Reason::kAlreadyExists || object.generate_name().empty()) return error;
   return meta::NewGenerateNameConflict(object.kind().group_resource(), object.name());

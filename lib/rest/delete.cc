@@ -12,6 +12,7 @@ namespace {
 
 std::string TextOf(Clock::Wall time) { return runtime::FormatTime(runtime::UnixTime::From(time)); }
 
+// `hint` says what may have happened to the object since the client read it.
 Status CheckPrecondition(const runtime::Object& object, const std::optional<std::string>& wanted,
                          std::string_view actual, std::string_view what, std::string_view hint) {
   if (!wanted || *wanted == actual) return {};
@@ -27,6 +28,7 @@ Status CheckPrecondition(const runtime::Object& object, const std::optional<std:
 Result<Grace> Shorten(const runtime::Object& object, meta::DeleteOptions& options,
                       const Clock& clock) {
   const runtime::Value stored = object.metadata()["deletionGracePeriodSeconds"];
+  // Zero means that the object is being removed now; nothing is left to shorten.
   if (stored.is_null() || stored.AsInt() == 0) return Grace{};
   const std::int64_t before = stored.AsInt() < 0 ? 1 : stored.AsInt();
   Grace grace;
@@ -39,6 +41,8 @@ Result<Grace> Shorten(const runtime::Object& object, meta::DeleteOptions& option
   grace.grace_period_seconds = *options.grace_period_seconds;
   ASSIGN_OR_RETURN(const runtime::UnixTime end,
                    runtime::ParseTime(object.metadata()["deletionTimestamp"].AsString()));
+  // The new end counts from the first request for deletion, which is the old end less the old
+  // period.
   Clock::Wall sooner = end.ToSystem() - std::chrono::seconds(before) +
                        std::chrono::seconds(grace.grace_period_seconds);
   const Clock::Wall now = clock.WallNow();
@@ -59,6 +63,7 @@ void Grace::Apply(runtime::Object& object) const {
   if (next_generation) object.Edit("metadata", "generation") = object.generation() + 1;
 }
 
+// Follows rest.BeforeDelete. Preconditions come first: they must hold also for a second delete.
 Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
                            const runtime::Object& object, meta::DeleteOptions& options,
                            const Clock& clock) {
@@ -67,6 +72,7 @@ Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
       CheckPrecondition(object, wanted.uid, object.uid(), "UID", "deleted and then recreated"));
   RETURN_IF_ERROR(CheckPrecondition(object, wanted.resource_version, object.resource_version(),
                                     "ResourceVersion", "modified"));
+  // As upstream, a negative period counts as one second.
   if (options.grace_period_seconds && *options.grace_period_seconds < 0) {
     options.grace_period_seconds = 1;
   }
@@ -80,6 +86,7 @@ Result<Grace> BeforeDelete(const Strategy& strategy, const Context& ctx,
   grace.grace_period_seconds = *options.grace_period_seconds;
   grace.deletion_timestamp =
       TextOf(clock.WallNow() + std::chrono::seconds(grace.grace_period_seconds));
+  // Deletion changes the spec as a controller sees it, so the generation grows, as in Go.
   grace.next_generation = object.generation() > 0;
   return grace;
 }

@@ -26,6 +26,7 @@ bool SameContent(const Value& a, const Value& b) {
   return true;
 }
 
+// Versions without the status subresource keep ownership of `status` on the main resource.
 ResetFields StatusFieldsOf(const runtime::Kind& kind) {
   ResetFields fields = StatusFields(kind);
   for (const runtime::KindVersion& version : kind.versions()) {
@@ -50,6 +51,7 @@ class KindStrategy final : public Strategy {
   }
   void PrepareForUpdate(const Context& ctx, runtime::Object& object,
                         const runtime::Object& old) const override {
+    // Done before the generation is decided: a change of status alone must not raise it.
     if (HasStatusSubresource(ctx)) KeepStatus(object, old);
     if (SameContent(object.root(), old.root())) return;
     object.Edit("metadata", "generation") = old.generation() + 1;

@@ -13,6 +13,7 @@ constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
 
 }  // namespace
 
+// Follows rest.WipeObjectMetaSystemFields, which removes selfLink as well.
 void WipeObjectMetaSystemFields(runtime::Object& object) {
   constexpr std::array<std::string_view, 5> kSystemFields = {
       "creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"};
@@ -21,12 +22,15 @@ void WipeObjectMetaSystemFields(runtime::Object& object) {
   }
 }
 
+// Before the strategy runs: upstream's strategies read the uid and the time of creation.
 void FillObjectMetaSystemFields(runtime::Object& object, const Clock& clock, Random& random) {
   object.Edit("metadata", "creationTimestamp") =
       runtime::FormatTime(runtime::UnixTime::From(clock.WallNow()));
   object.Edit("metadata", "uid") = NewUuid(random);
 }
 
+// Fills in the namespace of the URL, and refuses another one: a user who may write in one namespace
+// must not reach a second one by the body.
 Status EnsureObjectNamespaceMatchesRequestNamespace(std::string_view request_namespace,
                                                     runtime::Object& object) {
   const std::string_view own = object.namespace_();
@@ -47,6 +51,7 @@ std::string_view ExpectedNamespaceForScope(std::string_view request_namespace,
   return namespace_scoped ? request_namespace : std::string_view();
 }
 
+// The base is cut to 58 bytes so that base and suffix fit a DNS label of 63.
 std::string GenerateName(std::string_view base, Random& random) {
   std::string name(base.substr(0, kGeneratedNameBytesMax - kGeneratedNameRandomBytes));
   for (std::size_t i = 0; i < kGeneratedNameRandomBytes; ++i) {

@@ -18,6 +18,7 @@ void Restore(runtime::Object& object, const runtime::Object& old, std::string_vi
 }
 
 // Returns `old`'s metadata with the managedFields of `object`. It lives in `object`'s arena.
+// Keeps the place of managedFields in the order of members, so that equal objects have equal bytes.
 Value MetadataWithManagers(runtime::Object& object, const runtime::Object& old) {
   runtime::MapBuilder metadata(object.arena());
   const Value managers = object.metadata()["managedFields"];
@@ -34,6 +35,8 @@ Value MetadataWithManagers(runtime::Object& object, const runtime::Object& old) 
   return metadata.Build();
 }
 
+// Wraps the main strategy for the subresource `status`: everything else is taken from the stored
+// object.
 class StatusStrategy final : public Strategy {
  public:
   StatusStrategy(std::shared_ptr<const Strategy> main, const runtime::Kind& kind)
@@ -74,6 +77,7 @@ ResetFields StatusFields(const runtime::Kind& kind) {
   return fields;
 }
 
+// The fields that server-side apply must not own by way of `status`.
 ResetFields AllButStatusFields(const runtime::Kind& kind) {
   ResetFields fields;
   for (const runtime::KindVersion& version : kind.versions()) {
@@ -89,6 +93,7 @@ ResetFields AllButStatusFields(const runtime::Kind& kind) {
   return fields;
 }
 
+// The inverse of KeepAllButStatus, for the main resource.
 void KeepStatus(runtime::Object& object, const runtime::Object& old) {
   const Value before = old["status"];
   if (before == object["status"]) return;
@@ -114,6 +119,7 @@ void KeepAllButStatus(runtime::Object& object, const runtime::Object& old) {
   object.SetRoot(root.Build());
 }
 
+// Follows ResetObjectMetaForStatus of Go's meta/v1 helpers.
 void ResetObjectMetaForStatus(runtime::Object& object, const runtime::Object& old) {
   for (const std::string_view field : {"deletionTimestamp", "generation", "selfLink", "labels",
                                        "annotations", "finalizers", "ownerReferences"}) {

@@ -2,6 +2,7 @@
 
 namespace apiserver::v0::rest {
 
+// Empty: the request is for a cluster-scoped resource or for all namespaces.
 std::string_view NamespaceOf(const Context& ctx) {
   const auto* found = ctx.Get<Namespace>();
   return found != nullptr ? std::string_view(found->value) : std::string_view();
@@ -11,6 +12,7 @@ void InlineReader::WhenFresh(const Context& /*ctx*/, FreshDone done) {
   done(Status(Reason::kWouldBlock, "the storage can only wait"));
 }
 
+// Asks once when a storage is installed, so that a request costs no dynamic_cast.
 Capabilities Capabilities::Of(Storage& storage) {
   Capabilities all;
   const auto ask = [&storage]<class T>(T*& capability) { capability = dynamic_cast<T*>(&storage); };

@@ -36,6 +36,7 @@ void RestoreSystemFields(runtime::Object& object, const runtime::Object& old) {
   restore("deletionGracePeriodSeconds", false);
 }
 
+// The object of a PUT: it does not depend on the stored one, apart from the uid that it names.
 class ReplacedObject final : public UpdatedObjectInfo {
  public:
   explicit ReplacedObject(runtime::ObjectPtr object) : object_(std::move(object)) {}
@@ -56,6 +57,8 @@ class ReplacedObject final : public UpdatedObjectInfo {
 
 }  // namespace
 
+// Follows rest.BeforeUpdate. System fields are restored after the strategy, which may not change
+// them either, and before validation, which compares them.
 Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
                     const runtime::Object& old, runtime::SchemaPart checked) {
   const std::string_view expected =

@@ -14,6 +14,7 @@ namespace {
 // Webhooks and validators warn as often as they like; a client sees 4 KiB of it.
 constexpr std::size_t kWarningsMax = 1'000;
 
+// True for the first byte of a character in UTF-8; its other bytes begin with the bits 10.
 bool StartsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 // U+0000 to U+001F and U+007F to U+009F.
@@ -27,6 +28,7 @@ bool HasControls(std::string_view text) {
   return false;
 }
 
+// Formats RFC 7234's `299 - "text"`. Empty: the text may not stand in a header.
 std::string HeaderOf(std::string_view text) {
   if (text.empty() || !text::ValidUtf8(text) || HasControls(text)) return {};
   std::string header = "299 - \"";
@@ -49,6 +51,8 @@ void WarningRecorder::Add(std::string text) {
   Add(std::make_shared<const Warning>(std::move(text)));
 }
 
+// Duplicates are dropped: a webhook may repeat the warning of a validator. Linear, for a short
+// list.
 void WarningRecorder::Add(WarningPtr warning) {
   auto warnings = warnings_.Lock();
   if (warnings->size() >= kWarningsMax) return;

@@ -46,6 +46,8 @@ class Functions final : public VersionConverter {
     return version.to_hub == nullptr && version.from_hub == nullptr && version.conversions.empty();
   }
 
+  // Converts by way of the hub, so that n versions need 2n functions. Fields are renamed on the
+  // hub's outer side: the functions of both versions see the hub's names.
   static Status ThroughHub(Object& object, std::string_view version) {
     const KindVersion& from = *object.kind().FindVersion(object.version());
     const KindVersion& to = *object.kind().FindVersion(version);
@@ -171,6 +173,7 @@ Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::st
   return Keep(object, std::move(copy));
 }
 
+// Gives all objects that need it to the converter in one call: a webhook is called once per list.
 Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const ObjectPtr> objects,
                                          std::string_view version) {
   std::vector<ObjectPtr> converted;
@@ -194,6 +197,8 @@ Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const Obj
   return converted;
 }
 
+// Converts and drops one copy at a time, unless the converter may wait: it gets all of its objects
+// in one call. An object that cannot be read is visited as it is.
 Status VisitConverted(const Context& ctx, std::span<const ObjectPtr> objects,
                       std::string_view version, const Visit& visit) {
   std::vector<std::size_t> places;

@@ -13,6 +13,8 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
+// Adds what is missing. Custom resources follow schema/defaulting in apiextensions-apiserver; kinds
+// of Go types follow their generated functions, for which zero is the same as absent.
 class DefaultsPass final : public RewritePass {
  public:
   DefaultsPass(bool structural, Arena& arena) : structural_(structural), arena_(arena) {}
@@ -23,6 +25,7 @@ class DefaultsPass final : public RewritePass {
     for (const Member& member : source.members()) AddMember(schema, member, slots, changed);
     if (schema.type != SchemaType::kStruct) return true;
     const std::size_t present = slots.size();
+    // Added before the members are visited, so that a default's own members are defaulted too.
     AddMissing(schema, begin, slots);
     if (slots.size() == present) return true;
     changed = true;
@@ -84,6 +87,8 @@ class DefaultsPass final : public RewritePass {
     }
   }
 
+  // Restores the order in which the encoders write: sorted keys for custom resources, the order of
+  // the fields for Go types.
   void Order(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) const {
     const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
     if (structural_) {

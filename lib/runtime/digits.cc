@@ -44,6 +44,7 @@ std::string Add(std::string_view a, std::string_view b) {
   return sum;
 }
 
+// Requires a >= b: a borrow beyond the first digit would be lost.
 std::string Subtract(std::string_view a, std::string_view b) {
   std::string difference(a);
   std::uint64_t borrow = 0;

@@ -9,6 +9,7 @@ namespace apiserver::v0::runtime {
 Encoding::Encoding(EncodedBody body)
     : size_(static_cast<std::uint32_t>(body.text.size())),
       marks_(static_cast<const BodyMarks&>(body)) {
+  // The body is kept as long as its object: spare capacity of the encoder's buffer would be, too.
   body.text.shrink_to_fit();
   bytes_ = std::make_shared<const std::string>(std::move(body.text));
 }
@@ -25,6 +26,8 @@ Encoding::Encoding(Splice splice, const BodyMarks& marks)
   std::copy(splice.inserted.begin(), splice.inserted.end(), inserted_.begin());
 }
 
+// A spliced body is a range of shared bytes with a few bytes of its own inserted at `at_`. Any
+// other body inserts nothing.
 std::array<std::string_view, 3> Encoding::pieces() const {
   const std::string_view all = std::string_view(*bytes_).substr(begin_, size_);
   return {all.substr(0, at_), {inserted_.data(), inserted_size_}, all.substr(at_)};

@@ -4,6 +4,8 @@
 
 namespace apiserver::v0::runtime {
 
+// Flattens inlined structs depth first, with a stack of its own: schemas of a host may be deep. A
+// field that one of an outer struct hides is left out, as by encoding/json.
 FieldList::FieldList(const Schema& schema) : direct_(schema.fields()) {
   const auto inlined = [](const Field& field) { return field.inlined; };
   if (std::none_of(direct_.begin(), direct_.end(), inlined)) return;

@@ -55,6 +55,7 @@ constexpr Row kFormats[] = {
 
 }  // namespace
 
+// A format that is not in the list matches everything: Kubernetes ignores formats it does not know.
 bool MatchesFormat(std::string_view format, std::string_view text) {
   for (const Row& row : kFormats) {
     if (row.format == format) return row.matches(text);

@@ -14,6 +14,7 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
+// Independent of the process' locale, which std::tolower would follow.
 std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {
@@ -22,6 +23,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+// Fills in the defaults that depend on other options.
 void FillIn(KindOptions& options) {
   if (options.singular.empty()) options.singular = Lower(options.kind);
   if (options.list_kind.empty()) options.list_kind = options.kind + "List";
@@ -35,6 +37,7 @@ void FillIn(KindOptions& options) {
   if (options.storage_version.empty()) options.storage_version = options.hub_version;
 }
 
+// Collects all problems, so that the host sees at once what there is to correct.
 class Problems {
  public:
   void Add(std::string problem) { found_.push_back(std::move(problem)); }

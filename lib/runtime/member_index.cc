@@ -5,6 +5,7 @@
 namespace apiserver::v0::runtime {
 
 namespace {
+// Up to this many members are searched one by one: sorting them would be work for little.
 constexpr std::size_t kLinearMax = 24;
 }  // namespace
 

@@ -20,6 +20,7 @@ SchemaPtr Merged(const SchemaPtr& list, std::string key = "") {
   return MakeSchema(schema);
 }
 
+// Kept as raw text: only server-side apply looks into it.
 SchemaPtr FieldsV1Schema() {
   SchemaParts schema;
   schema.type = SchemaType::kRaw;
@@ -30,6 +31,7 @@ SchemaPtr FieldsV1Schema() {
   return MakeSchema(schema);
 }
 
+// The numbers of the fields below are those of meta/v1's generated.proto in k8s.io/apimachinery.
 SchemaPtr OwnerReferenceSchema() {
   const SchemaPtr text = StringSchema();
   const SchemaPtr flag = BooleanSchema();
@@ -66,6 +68,7 @@ SchemaPtr OwnerReferenceSchema() {
                    .presence = kPointer,
                    .proto_number = 7})
            .Build());
+  // "+structType=atomic" in Go: an owner reference is replaced as a whole.
   schema.atomic = true;
   return MakeSchema(schema);
 }
@@ -150,6 +153,7 @@ SchemaPtr BuildObjectMeta() {
              {.description = "Must be empty before the object is removed; each entry names who "
                              "will take it out.",
               .proto_number = 14})
+      // 15 and 16 were clusterName and initializers, which Kubernetes has removed.
       .Field("managedFields", ListOf(ManagedFieldsEntrySchema()),
              {.description = "Which workflow manages which fields, for server-side apply.",
               .proto_number = 17});

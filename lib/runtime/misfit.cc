@@ -39,6 +39,8 @@ std::string Word(const Value& value, bool with_number) {
 
 Misfit MessageOf(std::string message) { return {"", "", std::move(message), /*ends=*/true}; }
 
+// Explains a []byte that does not fit: encoding/json reads it from base64 or from a list of
+// numbers.
 Misfit BytesMisfit(const Value& value) {
   if (value.is_list()) {
     for (const Value& item : value.items()) {
@@ -95,6 +97,7 @@ std::string_view GoName(const Schema& schema) {
   return name.substr(name.rfind('.') + 1);
 }
 
+// Writes a type as Go's reflect.Type.String() does: a named one has the last part of its package.
 std::string GoType(const Schema& schema) {
   std::string prefix;
   const Schema* at = &schema;

@@ -6,6 +6,8 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
+// Limits of k8s.io/apimachinery's util/validation. The second is that of a whole subdomain: the
+// labels in it have no limit of their own there.
 constexpr std::size_t kLabelBytesMax = 63;
 constexpr std::size_t kSubdomainBytesMax = 253;
 

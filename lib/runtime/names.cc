@@ -5,6 +5,7 @@ namespace apiserver::v0::runtime {
 GroupVersion GroupVersion::Parse(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
   if (slash == std::string_view::npos) return {"", std::string(api_version)};
+  // schema.ParseGroupVersion refuses a second slash. Here it makes a group without a version.
   if (api_version.find('/', slash + 1) != std::string_view::npos) {
     return {std::string(api_version), ""};
   }

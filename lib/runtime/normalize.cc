@@ -117,6 +117,7 @@ class StructPass final : public RewritePass {
       changed |= !same;
       return true;
     }
+    // The members are in another order, or some are no fields: start again, with an index.
     slots.resize(begin);
     changed = true;
     const MemberIndex index(members);
@@ -179,6 +180,8 @@ class StructPass final : public RewritePass {
   Arena& arena_;
 };
 
+// Sorts the keys of every map below. Its one schema is handed to all levels, since null would end
+// the descent.
 class SortPass final : public RewritePass {
  public:
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
@@ -292,6 +295,7 @@ Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena
     case Rewritten::kEndedByPass:
       break;
   }
+  // The pass only says that something does not fit. Go's message needs a second, slower walk.
   return Complaint(schema, type).Of(root);
 }
 

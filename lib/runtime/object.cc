@@ -52,6 +52,7 @@ bool Object::loaded() const {
   return content != nullptr && content != Loading();
 }
 
+// The first caller loads. Others wait on the pointer itself, so that an object needs no mutex.
 Object::Content& Object::Load() const {
   Content* content = nullptr;
   if (content_.compare_exchange_strong(content, Loading(), std::memory_order_acq_rel)) {
@@ -113,6 +114,7 @@ void Object::Editor::operator=(Value value) && {
 }
 
 std::unique_ptr<Object> Object::Clone() const {
+  // An object that is not loaded shares its source, which never changes, with the clone.
   if (!loaded()) return std::make_unique<Object>(kind_, version_, source_);
   const Content& original = content();
   auto clone = std::make_unique<Object>(kind_, version_);
@@ -122,6 +124,7 @@ std::unique_ptr<Object> Object::Clone() const {
   return clone;
 }
 
+// Slots are only ever added in front, and deleted with the object: reading them takes no lock.
 Object::Slot* Object::FindSlot(std::string_view version, Format format) const {
   Slot* slot = encodings_.load(std::memory_order_acquire);
   while (slot != nullptr && (slot->format != format || slot->version != version)) slot = slot->next;
@@ -211,6 +214,7 @@ std::size_t Object::bytes() const {
   if (loaded()) bytes += content().arena.bytes_reserved();
   for (const Slot* slot = encodings_.load(std::memory_order_acquire); slot != nullptr;
        slot = slot->next) {
+    // A loose encoding is counted by its share.
     if (!slot->loose) bytes += slot->encoding->own_bytes();
   }
   return bytes;

@@ -24,6 +24,7 @@ Pattern::~Pattern() { delete compiled_.load(); }
 
 std::string Pattern::Problem() const {
   if (sound_) return "";
+  // Compiled anew at its first use, since many patterns are never used.
   const std::unique_ptr<re2::RE2> compiled = Compile(text_);
   if (!compiled->ok()) return compiled->error();
   sound_ = true;
@@ -37,6 +38,7 @@ bool Pattern::Matches(std::string_view text) const {
     // Another thread may have been quicker; its form is as good, and in use.
     if (compiled_.compare_exchange_strong(pattern, made.get())) pattern = made.release();
   }
+  // A pattern that cannot be compiled matches everything: the schema's check has reported it.
   return !pattern->ok() || Found(*pattern, text);
 }
 

@@ -10,6 +10,7 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
+// Follows schema/pruning in apiextensions-apiserver.
 class PrunePass final : public RewritePass {
  public:
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {

@@ -54,6 +54,7 @@ std::string_view Take(std::string_view& rest, std::string_view of) {
 
 constexpr std::string_view kDigits = "0123456789";
 
+// Takes a text apart as the pattern in kMalformed says, but checks the suffix's letters only.
 std::optional<Pieces> Split(std::string_view text) {
   Pieces pieces;
   std::string_view rest = text;
@@ -106,9 +107,11 @@ bool IsFast(const Unit& unit, std::int64_t whole_digits, std::int64_t fraction_d
     return kFastDigits - whole_digits - fraction_digits >= 0 &&
            unit.exponent - fraction_digits >= kNano;
   }
+  // Ten bits are counted as three digits, as in Go's ParseQuantity.
   return fraction_digits == 0 && kFastBinaryDigits - whole_digits - unit.exponent * 3 / 10 - 1 >= 0;
 }
 
+// Returns true for a text that ParseQuantity takes for canonical already.
 bool KeepsText(const Unit& unit, std::string_view shifted, std::int64_t scale) {
   if (unit.format == Format::kBinarySI) return (digits::ToUint64(shifted) & 7U) != 0;
   return scale % 3 == 0 && !shifted.ends_with("000") && shifted.front() != '0';
@@ -150,6 +153,7 @@ Result<Quantity> Quantity::Parse(std::string_view text) {
   if (fast) return quantity;
 
   quantity.RoundUp(kNano);
+  // Go caps binary quantities at the largest int64, and writes those below 1 in decimal.
   if (unit->format == Format::kBinarySI) {
     const Quantity max(std::numeric_limits<std::int64_t>::max());
     Quantity size = quantity;
@@ -193,6 +197,7 @@ std::string Quantity::Canonical() const {
   if (format == Format::kBinarySI) {
     Quantity size = *this;
     size.negative_ = false;
+    // As in Quantity.CanonicalizeBytes, small values and fractions are written in decimal.
     if (Compare(size, Quantity(1024)) < 0 || scale_ < 0) {
       format = Format::kDecimalSI;
     } else {
@@ -210,6 +215,7 @@ std::string Quantity::Canonical() const {
   }
   std::string number = digits_;
   std::int64_t exponent = scale_;
+  // The suffixes are three powers of ten apart: zeros are added until one of them fits.
   for (; exponent % 3 != 0; --exponent) number += '0';
   if (format == Format::kDecimalExponent) {
     return sign + number + (exponent == 0 ? "" : "e" + std::to_string(exponent));

@@ -57,6 +57,7 @@ std::size_t SizeOf(const Value& value) {
   return bytes;
 }
 
+// Walks with stacks of its own, so that deep content cannot exhaust the thread's.
 class Rewriter {
  public:
   Rewriter(RewritePass& pass, Arena& arena, std::size_t arena_max)
@@ -119,6 +120,8 @@ class Rewriter {
     }
     return true;
   }
+  // Counts shared content as if it were copied: the limit is for the content's size, however much
+  // of it is in memory once.
   void Share() {
     if (last_.changed) {
       if (last_.bytes == 0) last_.bytes = SizeOf(last_.result);

@@ -50,6 +50,8 @@ bool HasDefault(const SchemaParts& parts) {
                      [](const FieldParts& field) { return field.default_value.has_value(); });
 }
 
+// Returns true if a part has no form in protobuf: unknown members, a field without a number, or a
+// list or map of maps, or of lists that are no messages.
 bool LacksProtobuf(const SchemaParts& parts) {
   if (parts.preserve_unknown_fields) return true;
   if (parts.items != nullptr) {
@@ -136,6 +138,8 @@ SchemaBlock::SchemaBlock(const SchemaParts& parts, Counted<SchemaSource> source,
   Gather();
 }
 
+// Counts the room that a text takes. A text of kFirstMark has no slot: fields and values point to
+// it.
 void SchemaBlock::AddText(Schema::Part part, std::string_view text) {
   if (text.size() > kTextBytesMax) throw std::length_error("a text of a schema is too long");
   text_bytes_ += text.size();
@@ -186,6 +190,8 @@ void SchemaBlock::GatherConstraints() {
   for (const OwnedValue& value : limits.enum_values) AddValue(value.get());
 }
 
+// Measures and marks what there is. Make() writes it afterwards, so that a schema is one
+// allocation.
 void SchemaBlock::Gather() {
   AddText(Schema::kName, parts_.name);
   AddText(Schema::kDescription, parts_.description);
@@ -207,6 +213,8 @@ void SchemaBlock::Gather() {
   if (arena_ != nullptr) AddNumber(Schema::kValues, 0);
 }
 
+// A block is a Schema, its fields, a slot for each part in the mask, the keys, the values, the
+// texts.
 std::size_t SchemaBlock::Size() const {
   return sizeof(Schema) + parts_.fields.size() * sizeof(Field) +
          (SlotCount(mask_) + parts_.list_map_keys.size()) * sizeof(std::uint64_t) +
@@ -263,6 +271,7 @@ void SchemaBlock::WriteFields(Schema& schema) {
   }
 }
 
+// Writes the slots in the order of their bits: a slot is found by counting the bits below its own.
 void SchemaBlock::WriteSlots() {
   for (std::uint32_t part = 0; part < Schema::kFirstMark; ++part) {
     if (const std::string_view text = texts_[part]; !text.empty()) {
@@ -311,6 +320,8 @@ void SchemaBlock::WriteValues() {
   }
 }
 
+// The ranges of bytes that are the same in equal schemas. Values hold addresses, so that they are
+// left out and compared one by one.
 std::array<std::string_view, 3> SchemaBlock::Comparable(const Schema& schema) {
   const auto between = [](const void* begin, const void* end) {
     const auto* const from = static_cast<const char*>(begin);

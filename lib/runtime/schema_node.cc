@@ -66,6 +66,8 @@ const Field* Schema::FindField(std::string_view json_name) const {
   return nullptr;
 }
 
+// Values stand behind the slots and keys. Their number is stored nowhere: it is that of the enum's
+// values and of the defaults.
 std::span<const Value> Schema::Values() const {
   const std::uint64_t* const keys = Slot(kListMapKeys);
   const std::uint64_t* const begin = Slots() + std::popcount(parts_ & (Bit(kFirstMark) - 1)) +
@@ -102,6 +104,7 @@ std::size_t Schema::Size() const {
   return end;
 }
 
+// Counts each schema once, however many others share it.
 std::size_t Schema::MemoryBytes() const {
   std::size_t bytes = 0;
   std::unordered_set<const Schema*> seen = {this};

@@ -46,6 +46,8 @@ bool SameKind(const Kind& a, const Kind& b) {
 
 }  // namespace
 
+// Follows version.CompareKubeAwareVersionStrings: v2, v1, v1beta1, v1alpha1, then all other names
+// by the alphabet.
 bool VersionPreferred(std::string_view a, std::string_view b) {
   const Rank rank_a = RankOf(a);
   const Rank rank_b = RankOf(b);
@@ -103,6 +105,7 @@ std::vector<std::string> Scheme::Snapshot::versions(std::string_view group) cons
   return versions;
 }
 
+// Changes a copy and puts it in place, so that readers go on with the snapshot they have.
 Status Scheme::Add(KindPtr kind) {
   const auto current = current_.Lock();
   const KindPtr holder = (*current)->FindByResource(kind->group_resource());

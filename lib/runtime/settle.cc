@@ -15,6 +15,7 @@ Status Settle(Object& object, const SettleRules& rules) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   const std::size_t held = object.arena().bytes_reserved();
   const std::size_t arena_max = rules.growth_max > kAny - held ? kAny : held + rules.growth_max;
+  // Unknown members are collected before pruning drops them.
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
   if (rules.shape) {
     if (object.kind().semantics() == Semantics::kCustomResource) Prune(object);

@@ -46,6 +46,7 @@ class TimeParser {
 
   Result<UnixTime> Parse(bool micro) {
     int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+    // The layout's order decides which error is reported. The day is checked last, as in Go.
     const bool parsed = Year(year) && Literal('-') && Number("01", true, month) &&
                         InRange("month", month >= 1 && month <= 12) && Literal('-') &&
                         Number("02", true, day) && Literal('T') && Number("15", false, hour) &&

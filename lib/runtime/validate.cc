@@ -68,6 +68,7 @@ int CompareTo(const Value& value, double bound) {
   return value.AsDouble() < bound ? -1 : value.AsDouble() > bound ? 1 : 0;
 }
 
+// Follows MultipleOf of go-openapi, which forgives a relative error of 1e-9.
 bool IsMultiple(const Value& value, double factor) {
   if (value.type() == Value::Type::kInt && std::trunc(factor) == factor && factor >= 1) {
     return value.AsInt() % static_cast<std::int64_t>(factor) == 0;
@@ -255,6 +256,7 @@ class ValueCheck {
   void CheckEnum() {
     std::vector<std::string> supported;
     for (const Value& candidate : limits_.enum_values()) {
+      // In JSON, 1 and 1.0 are the same number.
       const bool equal = candidate.is_number() && value_.is_number()
                              ? candidate.AsDouble() == value_.AsDouble()
                              : candidate == value_;

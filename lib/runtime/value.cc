@@ -166,6 +166,7 @@ Value Value::at(std::size_t index) const {
   return type_ == Type::kList && index < size_ ? items_[index] : Value();
 }
 
+// Maps of objects are small, and searched in order; MemberIndex is for large ones.
 const Value* Value::Find(std::string_view key) const {
   for (const Member& member : members()) {
     if (member.key == key) return &member.value;
@@ -239,6 +240,7 @@ Value Copy(Value value, Arena& arena) {
   return value;
 }
 
+// Copies one level: the other members share their values with `map`.
 Value With(Value map, std::string_view key, Value value, Arena& arena) {
   const std::span<const Member> from = map.members();
   std::size_t at = 0;

@@ -8,6 +8,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
+// Shows the end of the first certificate, which is the server's own.
 void ShowExpiration(metrics::Family<metrics::Gauge>& shown, const std::string& file,
                     const std::string& certificate_pem) {
   const auto ends = http::ExpirationOf(certificate_pem);
@@ -29,6 +30,7 @@ Result<std::unique_ptr<WatchedFiles>> WatchCertificates(const CertificateFiles& 
   auto& reloads =
       metrics.Counters({.name = "apiserver_serving_certificate_reloads_total",
                         .help = "How often new serving certificates were taken from their files."});
+  // All pairs change together, so that no handshake sees half of a change.
   const auto use = [files, tls = std::move(tls), &expires, &reloads,
                     &log = deps.log](const std::vector<std::string>& contents) -> Status {
     const CertificatePairs pairs = PairsOf(files, contents);
@@ -43,6 +45,7 @@ Result<std::unique_ptr<WatchedFiles>> WatchCertificates(const CertificateFiles& 
   return WatchFiles(files.Paths(), files.period, deps, use);
 }
 
+// `always` has authorities that stay, whatever the file holds.
 Result<std::unique_ptr<WatchedFiles>> FollowClientCa(const std::string& path, std::string always,
                                                      std::chrono::milliseconds period,
                                                      std::shared_ptr<Variable<std::string>> bundle,

@@ -8,6 +8,8 @@
 
 namespace apiserver::v0::server {
 
+// Follows Config.Complete: fills in what depends on other fields, and refuses what would fail
+// later.
 Result<CompletedConfig> Config::Complete() && {
   if (!authenticator) {
     return Status(Reason::kInvalid,

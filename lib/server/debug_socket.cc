@@ -11,6 +11,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
+// Few connections: the socket is for one administrator at a time.
 constexpr std::size_t kConnectionsMax = 16;
 
 // Answers as Go's http.NotFound does.
@@ -22,6 +23,7 @@ http::Step PageNotFound(http::Exchange& exchange) {
   return http::Step::Done();
 }
 
+// A socket of an earlier process may be left over; a file of another type is kept.
 Status RemoveSocket(const std::string& path) {
   std::error_code error;
   const auto found = std::filesystem::symlink_status(path, error);
@@ -34,6 +36,8 @@ Status RemoveSocket(const std::string& path) {
 
 }  // namespace
 
+// The debug paths have neither authentication nor flow control: access is up to the permissions of
+// the socket's file.
 DebugSocket::DebugSocket(const Needs& needs) {
   service_.filters.push_back(NewBody(needs.body_bytes_max));
   service_.handler = [this](http::Exchange& exchange) {

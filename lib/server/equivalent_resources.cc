@@ -4,6 +4,7 @@
 
 namespace apiserver::v0::server {
 
+// Linear in the versions and subresources of one resource.
 std::vector<admission::EquivalentResource> EquivalentResources::EquivalentResourcesFor(
     const runtime::GroupVersionResource& resource, std::string_view subresource) const {
   std::string name = resource.resource;

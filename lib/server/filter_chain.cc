@@ -38,6 +38,7 @@ class ChainBuilder {
  public:
   explicit ChainBuilder(const FilterConfig& config) : config_(config) {}
 
+  // Consecutive measured filters share one clock reading: the end of one is the start of the next.
   void operator()(FilterPtr filter) {
     const std::string_view name = MeasuredAs(filter->name());
     const bool measured = !name.empty();
@@ -72,7 +73,7 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   then(NewRequestInfo(config.long_running));
   // Around all filters that take time.
   then(NewLatencyTrackers());
-  // In front of all filters that answer, with errors too.
+  // Stands in front of all filters that answer, with errors too.
   if (config.cbor) then(NewCbor());
   // Around all filters that answer, so that refusals are logged too.
   then(NewAccessLog(*config.clock, *config.log));
@@ -92,8 +93,8 @@ void AddForAnyClient(ChainBuilder& then, const FilterConfig& config) {
   then(NewWarnings());
   // Before authentication: a browser's preflight request carries no credentials.
   if (!config.cors_allowed_origins.empty()) then(NewCors(config.cors_allowed_origins));
-  // Behind what protects the server from any client (the deadline, the count of requests to wait
-  // for when it stops), and in front of authentication, because these pages need none.
+  // Stands behind what protects the server from any client (the deadline, the count of requests to
+  // wait for when it stops), and in front of authentication, because these pages need none.
   then(NewPublicPath(config.public_path));
   // Here the host's filters see the request as it came, credentials included.
   then.Add(config.before_authentication);
@@ -108,14 +109,15 @@ void AddForUsers(ChainBuilder& then, const FilterConfig& config) {
   if (config.tracer) then(NewTracing(*config.tracer));
   // The audit policy looks at the user. Requests refused from here on are recorded.
   if (config.auditing) then(NewAudit(*config.auditing));
-  // Behind the audit, which names both users; the filters below see the impersonated user only.
+  // Stands behind the audit, which names both users; the filters below see the impersonated user
+  // only.
   then(NewImpersonation({.authorizer = config.authorizer,
                          .constrained = config.constrained_impersonation,
                          .clock = config.clock,
                          .metrics = config.authentication.metrics}));
   // The user is final from here on, so memory is charged to it.
   then(NewTenant());
-  // Behind the user, which decides the priority level, and in front of all expensive work.
+  // Stands behind the user, which decides the priority level, and in front of all expensive work.
   if (auto limit = NewFlowControl(config)) then(std::move(limit));
   // Last of the checks, so that no handler can be reached without it.
   then(NewAuthorization({.authorizer = config.authorizer,
@@ -140,6 +142,8 @@ void AddForUsers(ChainBuilder& then, const FilterConfig& config) {
 
 }  // namespace
 
+// Follows DefaultBuildHandlerChain of apiserver/server/config.go, whose list reads from the last
+// filter to the first.
 http::FilterChain DefaultFilterChain(const FilterConfig& config) {
   ChainBuilder then(config);
   AddForAnyClient(then, config);

@@ -24,6 +24,8 @@
 
 namespace apiserver::v0::server {
 
+// The order of the members is that of their need: checks use the log, documents the routes, and
+// flow control the pool.
 Server::Server(Config config)
     : config_(std::move(config)),
       loopback_token_(NewUuid(*config_.random)),
@@ -42,6 +44,7 @@ Server::Server(Config config)
   service_ = Service();
 }
 
+// Pointers into this server, which outlives every handler that has them.
 endpoints::Environment Server::Environment() const {
   return {.equivalents = &equivalents_,
           .authorizer = config_.authorizer.get(),
@@ -126,6 +129,7 @@ http::Service Server::Service() {
   return service;
 }
 
+// The server's log also tells whether the log can be written, hence the check.
 void Server::WatchLog() {
   if (config_.serving && config_.serving->log == config_.log) config_.serving->log = &log_;
   config_.log = &log_;
@@ -152,6 +156,7 @@ registry::StorageConfig Server::Storage(storage::kv::Engine& engine) {
           .log = config_.log};
 }
 
+// Before PrepareRun() only, which builds on the set of handlers.
 Result<Handler*> Server::AddHandler(HandlerOptions options) {
   const std::string& name = options.name;
   if (name.empty()) {
@@ -194,6 +199,7 @@ Status Server::HandlePathWithoutBody(std::string path, http::Handler handler, bo
   return mux_.Handle(std::move(path), std::move(handler), listed, PathMux::Body::kLeft);
 }
 
+// The APIs must stay behind authorization, whatever a host registers.
 Status Server::HandlePublicPath(std::string path, http::Handler handler, bool listed) {
   for (const std::string_view root : {"/api", "/apis"}) {
     if (path == root || path.starts_with(std::string(root) + "/")) {
@@ -207,6 +213,7 @@ Status Server::AddHealthCheck(HealthCheck check) {
   return AddHealthCheck(std::move(check), pool_.get());
 }
 
+// A null pool is for checks that never block: they run where the request runs.
 Status Server::AddHealthCheck(HealthCheck check, Executor* pool) {
   const auto probe = std::make_shared<HealthProbe>(
       std::move(check.check), HealthProbe::Options{pool, check.timeout, checks_});
@@ -223,6 +230,8 @@ Status Server::AddHealthCheck(HealthCheck check, Executor* pool) {
   return livez_.Add({check.name, probe, check.group, std::move(in_grace)});
 }
 
+// As upstream, a hook that has not finished keeps the server from being ready, and after
+// livez_grace from being live.
 Status Server::AddPostStartHook(std::string name, Hook hook) {
   RETURN_IF_ERROR(post_start_.Add(name, std::move(hook)));
   return AddHealthCheck({.name = "poststarthook/" + name,
@@ -244,6 +253,7 @@ std::string Server::ServerAddress() const {
   return http::JoinHostPort(config_.serving->address, port);
 }
 
+// Runs on the pool, within the time that a health check has.
 Status Server::StorageReady() {
   // A copy: storages may be removed while the checks run.
   const auto storages = installer_.Storages();
@@ -274,6 +284,7 @@ Status Server::InstallHealthChecks() {
   return {};
 }
 
+// "/livez/x" is a path of its own for each check, so that the index lists it.
 Status Server::InstallHealth(const Health& health) {
   const std::string path = "/" + health.name();
   const std::string below = path + "/";
@@ -352,6 +363,7 @@ Status Server::InstallDebugPaths() {
   return install(debug_socket_->mux(), /*cmdline=*/true);
 }
 
+// Follows GenericAPIServer.PrepareRun: paths that need all groups to be installed come last.
 Status Server::PrepareRun() {
   {
     // The lock keeps AddHandler() out, which checks `prepared_` under it.
@@ -371,6 +383,7 @@ Status Server::PrepareRun() {
 
 int Server::port() const { return port_; }
 
+// The loopback passes all filters, as system:apiserver of system:masters.
 std::unique_ptr<http::Connection> Server::LoopbackConnection() {
   return NewLoopbackConnection(http::NewInProcessConnection(service_), loopback_token_);
 }

@@ -9,6 +9,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
+// As Go's health handlers, plain text without sniffing.
 http::Step Text(http::Exchange& exchange, int code, std::string text) {
   exchange.writer().Send({.code = code,
                           .headers = {{"Content-Type", "text/plain; charset=utf-8"},
@@ -46,6 +47,7 @@ struct Health::Round {
   UniqueFunction<void(Outcomes)> done;
 };
 
+// Every set has the check "ping", as upstream.
 Health::Health(std::string name, LogSink& log, metrics::Registry* slis)
     : name_(std::move(name)), log_(log) {
   const auto ping = std::make_shared<HealthProbe>([](const Context&) { return Status(); },
@@ -62,6 +64,7 @@ Health::Health(std::string name, LogSink& log, metrics::Registry* slis)
                               .labels = {"name", "type", "status"}});
 }
 
+// Excluded checks are not counted.
 void Health::Observe(const Check& check, bool passed) const {
   if (result_ == nullptr) return;
   result_->With({check.name, name_}).Set(passed ? 1 : 0);
@@ -82,6 +85,8 @@ Status Health::Add(Check check) {
   return {};
 }
 
+// Asks all at once and calls `done` with all outcomes, on the thread of the last. Checks that block
+// run on the pool; see HealthProbe.
 void Health::Ask(const Checks& checks, const std::function<bool(const Check&)>& asked,
                  UniqueFunction<void(Outcomes)> done) {
   // One more than there are checks, so that `done` is not called before the last was asked.
@@ -110,6 +115,7 @@ void Health::Ask(const Checks& checks, const std::function<bool(const Check&)>& 
   told(std::nullopt, {});
 }
 
+// Blocks, so it is not for a loop.
 bool Health::Passes() const {
   const auto passed = std::make_shared<Guarded<std::optional<bool>>>();
   const auto every = [](const Check&) { return true; };
@@ -131,6 +137,7 @@ std::vector<std::string> Health::CheckNames() const {
   return names;
 }
 
+// nullopt: there is no such check.
 std::optional<http::Step> Health::Serve(http::Exchange& exchange) const {
   const std::string_view path = exchange.request().path;
   const std::size_t prefix = name_.size() + 1;  // "/healthz"
@@ -138,6 +145,7 @@ std::optional<http::Step> Health::Serve(http::Exchange& exchange) const {
   return One(exchange, path.substr(prefix + 1));
 }
 
+// The request holds no thread while the checks run.
 http::Step Health::All(http::Exchange& exchange) const {
   return http::Step::Later([this, &exchange](http::Resume resume) {
     const auto checks = Snapshot();
@@ -152,6 +160,7 @@ http::Step Health::All(http::Exchange& exchange) const {
   });
 }
 
+// Follows handleRootHealth of apiserver/server/healthz.
 http::Step Health::Report(http::Exchange& exchange, const Checks& checks,
                           const Outcomes& outcomes) const {
   const std::vector<std::string_view> exclude = exchange.query().GetAll("exclude");
@@ -193,6 +202,7 @@ http::Step Health::Report(http::Exchange& exchange, const Checks& checks,
   return Text(exchange, 200, lines + name_ + " check passed\n");
 }
 
+// `checks` is kept by the callbacks: the list may be replaced meanwhile.
 std::optional<http::Step> Health::One(http::Exchange& exchange, std::string_view check_name) const {
   const auto checks = Snapshot();
   const auto found = std::find_if(checks->begin(), checks->end(), [check_name](const Check& check) {

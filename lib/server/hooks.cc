@@ -8,6 +8,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
+// A hook is the host's code: its exception must not end the process.
 Status Call(const Hook& hook, const HookContext& context) {
   try {
     return hook(context);
@@ -31,6 +32,8 @@ Status Hooks::Add(std::string name, Hook hook) {
   return {};
 }
 
+// Each hook has a thread of its own and may block; returns after the last has ended, with the first
+// error in the order of Add().
 Status Hooks::Run(const HookContext& context, LogSink& log) {
   std::vector<std::shared_ptr<Entry>> entries;
   {
@@ -43,6 +46,7 @@ Status Hooks::Run(const HookContext& context, LogSink& log) {
     std::vector<Thread> threads;
     threads.reserve(entries.size());
     for (const auto& entry : entries) {
+      // The destructor of `threads` joins them, so outcomes are read without the lock below.
       threads.emplace_back("hook", [this, entry, &context] {
         Status outcome = Call(entry->hook, context);
         auto state = state_.Lock();

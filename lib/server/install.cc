@@ -8,6 +8,7 @@
 #include "apiserver/registry/scale.h"
 #include "apiserver/rest/kind_strategy.h"
 #include "apiserver/rest/status.h"
+#include "apiserver/runtime/schema_path.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::server {
@@ -41,6 +42,31 @@ Status CheckSubresources(const Resource& resource) {
   return {};
 }
 
+Status CheckPath(const runtime::Kind& kind, const runtime::KindVersion& version,
+                 std::string_view what, std::string_view path) {
+  const auto found = runtime::SchemaAt(*version.schema, path);
+  if (found.ok()) return {};
+  std::string why = "its version " + version.version + " has ";
+  return RefusedKind(Reason::kInvalid, kind,
+                     why.append(what).append(", but ").append(found.status().message()));
+}
+
+// Checks the fields that the subresources of each version show.
+Status CheckShown(const runtime::Kind& kind) {
+  for (const runtime::KindVersion& version : kind.versions()) {
+    if (version.schema == nullptr) continue;
+    if (version.status_subresource.value_or(false)) {
+      RETURN_IF_ERROR(CheckPath(kind, version, "a status subresource", "status"));
+    }
+    if (!version.scale) continue;
+    for (const std::string* path : {&version.scale->spec_replicas, &version.scale->status_replicas,
+                                    &version.scale->label_selector}) {
+      if (!path->empty()) RETURN_IF_ERROR(CheckPath(kind, version, "a scale subresource", *path));
+    }
+  }
+  return {};
+}
+
 Status CheckResource(const Resource& resource) {
   const runtime::Kind& kind = *resource.kind;
   const auto& versions = kind.versions();
@@ -53,6 +79,7 @@ Status CheckResource(const Resource& resource) {
                        kind.namespaced() ? "its kind is in namespaces, its strategy is not"
                                          : "its strategy is in namespaces, its kind is not");
   }
+  RETURN_IF_ERROR(CheckShown(kind));
   return CheckSubresources(resource);
 }
 
@@ -72,6 +99,8 @@ Status CheckScheme(const runtime::Scheme::Snapshot& scheme, const runtime::KindP
   return {};
 }
 
+// The scheme does not know them yet, so they are compared with each other. Quadratic, for a short
+// list.
 Status CheckTwice(const std::vector<Resource>& resources, std::size_t at) {
   for (std::size_t i = 0; i < at; ++i) {
     const runtime::Kind& kind = *resources[at].kind;
@@ -117,6 +146,7 @@ Result<std::optional<registry::ScaleOptions>> ScaleOf(const runtime::Kind& kind,
 }
 
 // Installs what it is given, and takes all of it back unless it is kept.
+// All or nothing: a host that is told of an error need not take anything back itself.
 class Installation {
  public:
   Installation(Handler& server, const registry::StorageConfig& storage)
@@ -131,6 +161,7 @@ class Installation {
     for (const std::shared_ptr<registry::Store>& store : unserved_) store->Destroy();
   }
 
+  // Each kind is served in all its versions before the next begins.
   Result<std::shared_ptr<registry::Store>> Install(const Resource& resource) {
     ASSIGN_OR_RETURN(std::shared_ptr<registry::Store> store, NewStore(resource));
     unserved_.push_back(store);
@@ -207,6 +238,8 @@ class Installation {
 
 }  // namespace
 
+// Everything is checked before anything is installed, so that most errors change nothing even for a
+// moment.
 Result<std::vector<std::shared_ptr<registry::Store>>> InstallKinds(
     Handler& server, const registry::StorageConfig& storage, std::vector<Resource> resources) {
   for (std::size_t i = 0; i < resources.size(); ++i) {

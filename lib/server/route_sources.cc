@@ -29,6 +29,7 @@ void Merge(discovery::APIGroup more, bool instead, std::vector<discovery::APIGro
 
 }  // namespace
 
+// Asked in order: the first source that has a route wins.
 std::shared_ptr<Route> RouteSources::Find(const List& list, const request::RequestInfo& info) {
   for (const auto& source : list) {
     if (std::shared_ptr<Route> route = source->Find(info)) return route;

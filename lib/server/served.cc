@@ -8,10 +8,13 @@
 
 namespace apiserver::v0::server {
 
+// Destroy() may wait, and the last owner may be a request on a loop.
 OwnedStorage::~OwnedStorage() {
   pool_.Post([storage = std::move(storage_)] { storage->Destroy(); });
 }
 
+// One owner for each storage, though it may serve several versions. Sweeps when the table has
+// doubled, so the cost of a call stays constant on average.
 OwnedStoragePtr OwnedStorages::Own(const std::shared_ptr<rest::Storage>& storage) {
   const auto state = state_.Lock();
   if (state->known.size() >= state->sweep_at) {
@@ -33,6 +36,7 @@ std::vector<OwnedStoragePtr> OwnedStorages::All() const {
   return all;
 }
 
+// 404 for a request that found the resource just before it was removed.
 http::Step Served::Serve(http::Exchange& exchange) {
   if (!Enter(exchange)) return meta::NewGenericServerResponse(404, "", {}, "");
   return installed_->Serve(exchange);
@@ -53,11 +57,12 @@ class Served::Stay {
   ServedPtr served;
   std::weak_ptr<http::Exchange> exchange;
   bool registered = false;
-  // Under the lock.
+  // Used under the lock.
   Stay* next = nullptr;
   Stay** link = nullptr;  // The pointer to this one.
 };
 
+// `ended_` is checked again under the lock, which End() holds: no request can slip in behind it.
 bool Served::Enter(http::Exchange& exchange) {
   if (!IsLongRunning(exchange)) return !ended_;
   Stay& stay = exchange.Set(Stay(shared_from_this(), exchange.Share()));
@@ -71,12 +76,14 @@ bool Served::Enter(http::Exchange& exchange) {
   return true;
 }
 
+// O(1): the list is linked through the requests.
 void Served::Leave(Stay& stay) {
   const auto lock = long_running_.Lock();
   *stay.link = stay.next;
   if (stay.next != nullptr) stay.next->link = stay.link;
 }
 
+// The exchanges are cancelled on their loops, without the lock: a cancelled one leaves the list.
 void Served::End() {
   std::vector<std::shared_ptr<http::Exchange>> running;
   {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "StorageError: ";
 
+// Codes of storage.StorageError in k8s.io/apiserver, as far as they are used here.
 struct Code {
   int number;
   std::string_view words;
@@ -53,6 +54,7 @@ bool IsStorageError(const Status& status) {
   return !status.ok() && status.details() == nullptr && status.message().starts_with(kPrefix);
 }
 
+// Follows Preconditions.Check in k8s.io/apiserver's storage package.
 Status CheckPreconditions(std::string_view key, const meta::Preconditions& preconditions,
                           const runtime::Object* object) {
   const auto check = [&](const std::optional<std::string>& wanted, std::string_view what,

@@ -23,6 +23,7 @@ bool HasSegment(std::string_view key, std::string_view segment) {
 
 }  // namespace
 
+// Follows prepareKey in etcd3/store.go: a key must not climb out of its prefix.
 Result<std::string> PrepareKey(std::string_view prefix, std::string_view key, bool recursive) {
   if (HasSegment(key, "..") || HasSegment(key, ".")) {
     return Status(Reason::kInternalError, "invalid key: \"" + std::string(key) + "\"");
@@ -37,6 +38,7 @@ Result<std::string> PrepareKey(std::string_view prefix, std::string_view key, bo
   return prepared;
 }
 
+// Follows ValidateListOptions in storage/interfaces.go.
 Result<ListStart> StartOfList(std::string_view key, const ListOptions& options) {
   ListStart start{0, std::string(key)};
   if (options.recursive && !options.continue_token.empty()) {
@@ -68,8 +70,10 @@ Result<ListStart> StartOfList(std::string_view key, const ListOptions& options) 
 
 void CutList(const ListCut& cut, const ListOptions& options, runtime::List& list) {
   std::string start(cut.last_key.substr(cut.prefix.size()));
+  // A zero byte makes it the first key that can follow the last one.
   start.push_back('\0');
   list.continue_token = EncodeContinueToken({cut.revision, std::move(start)});
+  // With a selector it is not known how many of the rest match; Go leaves the number out, too.
   if (options.predicate.empty()) {
     list.remaining_item_count = static_cast<std::int64_t>(cut.count) - options.limit;
   }

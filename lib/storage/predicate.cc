@@ -11,6 +11,7 @@
 namespace apiserver::v0::storage {
 
 bool SelectionPredicate::SelectsContent() const {
+  // An object's name and namespace are the same in all versions.
   return std::any_of(field.requirements().begin(), field.requirements().end(), [](const auto& one) {
     return one.field != "metadata.name" && one.field != "metadata.namespace";
   });

@@ -30,6 +30,7 @@ constexpr auto kUrlDigits = DigitsOf(kUrl);
 bool IsBreak(char c) { return c == '\n' || c == '\r'; }
 
 void Append(std::string_view bytes, const Alphabet& alphabet, bool pad, std::string& out) {
+  // Bytes behind the end are read as zero, so that the last group needs no case of its own.
   const auto byte = [bytes](std::size_t i) {
     return i < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) : 0U;
   };
@@ -80,6 +81,7 @@ class Decoder {
     at_ += 4;
     return true;
   }
+  // Decodes a quantum that FourDigits() left: line breaks may stand in it, and padding may end it.
   bool Quantum() {
     std::uint32_t bits = 0;
     for (int i = 0; i < 4; ++i) {
@@ -180,11 +182,13 @@ std::optional<std::string> DecodeUrlDigits(std::string_view text, std::uint32_t&
 
 }  // namespace
 
+// Follows Go's base64.RawURLEncoding, which ignores line breaks and bits that fill no byte.
 std::optional<std::string> DecodeLooseBase64Url(std::string_view text, std::size_t* error_at) {
   std::uint32_t rest = 0;
   return DecodeUrlDigits(text, rest, error_at);
 }
 
+// Accepts one spelling only, without line breaks and without bits that are left over.
 std::optional<std::string> DecodeBase64Url(std::string_view text) {
   if (text.find_first_of("\r\n") != std::string_view::npos) return std::nullopt;
   std::uint32_t rest = 0;

@@ -14,6 +14,7 @@ constexpr std::uint64_t kMilli = 1'000'000;
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kMinute = 60 * kSecond;
 constexpr std::uint64_t kHour = 60 * kMinute;
+// The size of the most negative duration; the longest positive one is shorter by one.
 constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
 
 // Returns the length of a unit. Zero: it is not one.

@@ -108,6 +108,7 @@ Read<GoUserInfo> ParseUserInfo(std::string_view text) {
 }
 
 Error ParseAuthority(std::string_view authority, GoUrl& url) {
+  // The last '@' ends the user: a password may hold others.
   const std::size_t at = authority.rfind('@');
   const bool has_user = at != std::string_view::npos;
   Read<std::string> host = ParseHost(url.scheme, has_user ? authority.substr(at + 1) : authority);
@@ -121,6 +122,7 @@ Error ParseAuthority(std::string_view authority, GoUrl& url) {
 }
 
 void TakeQuery(std::string_view& rest, GoUrl& url) {
+  // A lone '?' at the end is remembered, so that String() writes it again.
   url.force_query = !rest.empty() && rest.find('?') == rest.size() - 1;
   url.raw_query = CutAt(rest, '?');
 }
@@ -134,12 +136,27 @@ Error TakeEscaped(std::string_view text, UrlPart part, std::string& decoded, std
   return {};
 }
 
-// `text` has no fragment.
-Read<GoUrl> ParseBeforeFragment(std::string_view text) {
+// The text that a URL is read from.
+enum class Source {
+  kReference,  // Anything that a page may refer to. It has no fragment.
+  kRequest,    // The target of a request: an absolute URL or path.
+};
+
+// Refuses a path that does not begin with a slash and has no scheme before it.
+Error CheckRootless(std::string_view rest, Source source) {
+  if (source == Source::kRequest) return BadGoUrl("invalid URI for request");
+  if (rest.substr(0, rest.find('/')).find(':') != std::string_view::npos) {
+    return BadGoUrl("first path segment in URL cannot contain colon");
+  }
+  return {};
+}
+
+Read<GoUrl> ParseWithoutFragment(std::string_view text, Source source) {
   const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
   if (std::ranges::any_of(text, control)) {
     return BadGoUrl("net/url: invalid control character in URL");
   }
+  if (text.empty() && source == Source::kRequest) return BadGoUrl("empty url");
   GoUrl url;
   if (text == "*") {
     url.path = "*";
@@ -150,13 +167,17 @@ Read<GoUrl> ParseBeforeFragment(std::string_view text) {
   TakeQuery(rest, url);
   const bool rooted = rest.starts_with('/');
   if (!rooted && !url.scheme.empty()) {
+    // A URL such as "mailto:x" has no path that could be split.
     url.opaque = rest;
     return url;
   }
-  if (!rooted && rest.substr(0, rest.find('/')).find(':') != std::string_view::npos) {
-    return BadGoUrl("first path segment in URL cannot contain colon");
+  if (!rooted) {
+    if (Error wrong = CheckRootless(rest, source)) return wrong;
   }
-  if (rest.starts_with("//") && (!url.scheme.empty() || !rest.starts_with("///"))) {
+  // Without a scheme "///" begins a path, as in Go's url.parse.
+  const bool may_name_host =
+      !url.scheme.empty() || (source == Source::kReference && !rest.starts_with("///"));
+  if (rest.starts_with("//") && may_name_host) {
     rest.remove_prefix(2);
     const std::string_view authority = rest.substr(0, rest.find('/'));
     rest.remove_prefix(authority.size());
@@ -245,10 +266,16 @@ std::string GoUrl::String() const {
 Read<GoUrl> ParseGoUrl(std::string_view text) {
   std::string_view before = text;
   const std::string_view fragment = CutAt(before, '#');
-  Read<GoUrl> url = ParseBeforeFragment(before);
+  Read<GoUrl> url = ParseWithoutFragment(before, Source::kReference);
   if (!url.ok()) return InUrl(before, url.error());
   const Error wrong = TakeEscaped(fragment, UrlPart::kFragment, url->fragment, url->raw_fragment);
   if (wrong) return InUrl(text, wrong);
+  return url;
+}
+
+Read<GoUrl> ParseGoRequestUri(std::string_view text) {
+  Read<GoUrl> url = ParseWithoutFragment(text, Source::kRequest);
+  if (!url.ok()) return InUrl(text, url.error());
   return url;
 }
 

@@ -47,5 +47,8 @@ struct GoUrl {
 
 // As net/url.Parse, with its words: `parse "…": missing protocol scheme`.
 Read<GoUrl> ParseGoUrl(std::string_view text);
+// As net/url.ParseRequestURI: an absolute URL, an absolute path or "*". A fragment is not split
+// off. `parse "../x": invalid URI for request`.
+Read<GoUrl> ParseGoRequestUri(std::string_view text);
 
 }  // namespace apiserver::inline v0::text

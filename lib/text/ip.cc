@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kIpv6Bytes = 16;
 
+// Checks an address as Go's netip.ParseAddr does, with its messages. The value is not kept.
 class IpParser {
  public:
   explicit IpParser(std::string_view text) : text_(text) {}

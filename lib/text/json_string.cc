@@ -24,6 +24,7 @@ std::size_t PutSpecial(std::string_view rest, JsonSink& sink) {
       return 1;
     }
     const std::string_view sequence = rest.substr(0, length);
+    // encoding/json escapes U+2028 and U+2029, which end a line in JavaScript.
     if (sequence == "\xE2\x80\xA8" || sequence == "\xE2\x80\xA9") {
       sink.Put(sequence.back() == '\xA8' ? "\\u2028" : "\\u2029");
     } else {

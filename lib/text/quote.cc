@@ -22,6 +22,7 @@ void AppendNumber(std::uint32_t number, int digits, std::string& out) {
   while (digits-- > 0) out += HexDigit(number >> (4 * digits));
 }
 
+// Follows strconv.appendEscapedRune.
 void AppendEscaped(std::uint32_t code, std::string& out) {
   constexpr std::string_view kShort = "\a\b\f\n\r\t\v\\\"";
   constexpr std::string_view kLetters = "abfnrtv\\\"";
@@ -49,6 +50,7 @@ void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
   while (!text.empty()) {
     const Rune rune = FirstRune(text);
+    // A genuine U+FFFD has three bytes; a byte that is no UTF-8 is one.
     if (rune.code == kReplacementRune && rune.text.size() == 1) {
       out += "\\x";
       AppendNumber(static_cast<unsigned char>(text[0]), 2, out);

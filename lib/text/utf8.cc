@@ -45,6 +45,7 @@ std::string ReplaceInvalidUtf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = Utf8SequenceLength(text);
     if (length == 0) {
+      // One U+FFFD for each byte, as when Go ranges over a string.
       clean += "\xEF\xBF\xBD";
       text.remove_prefix(1);
       continue;

@@ -31,6 +31,7 @@ struct CertificateSpec {
   std::vector<std::pair<std::string, std::string>> extensions = {};
   long begins_in_seconds = -3600;
   long ends_in_seconds = 3600;
+  std::string ends = {};  // An ASN.1 time to use instead of ends_in_seconds; empty: none.
   int subject_type = MBSTRING_UTF8;
   bool sha1 = false;
 };
@@ -72,7 +73,11 @@ inline http::KeyPair MakeCertificate(const CertificateSpec& spec, const http::Ke
   X509_set_version(made.get(), 2);
   ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 7);
   X509_gmtime_adj(X509_getm_notBefore(made.get()), spec.begins_in_seconds);
-  X509_gmtime_adj(X509_getm_notAfter(made.get()), spec.ends_in_seconds);
+  if (spec.ends.empty()) {
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), spec.ends_in_seconds);
+  } else {
+    REQUIRE(ASN1_TIME_set_string(X509_getm_notAfter(made.get()), spec.ends.c_str()) == 1);
+  }
   X509_set_pubkey(made.get(), key.get());
   for (const auto& [type, value] : spec.subject) {
     ASN1_OBJECT* object = OBJ_txt2obj(type.c_str(), 0);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apiserver/authn/x509.h"
+#include "apiserver/http/certificates.h"
 #include "authn/certificates.h"
 #include "authn/fakes.h"
 
@@ -239,6 +240,26 @@ TEST_CASE("authn: how long certificates still last is counted", "[authn]") {
         std::string::npos);
   CHECK(text.find("apiserver_client_certificate_expiration_seconds_bucket{le=\"1800\"} 2\n") !=
         std::string::npos);
+}
+
+// RFC 5280 §4.1.2.5: the end of certificates that have none. Nanoseconds from 1970 end in 2262.
+TEST_CASE("authn: a certificate without an end is counted as one that lasts", "[authn]") {
+  const http::KeyPair ca = Authority();
+  const auto registry = metrics::NewRegistry();
+  const auto x509 = NewX509({.ca_pem = ca.certificate_pem, .metrics = registry.get()}).value();
+  const std::string pem = MakeCertificate({.ends = "99991231235959Z"}, &ca).certificate_pem;
+
+  CHECK(Show(*x509, {pem}).ok());
+  const std::string text = registry->Serialize();
+  INFO(text);
+  CHECK(
+      text.find("apiserver_client_certificate_expiration_seconds_bucket{le=\"3.1104e+07\"} 0\n") !=
+      std::string::npos);
+  CHECK(text.find("apiserver_client_certificate_expiration_seconds_count 1\n") !=
+        std::string::npos);
+  const auto facts = http::DescribeCertificates(pem);
+  REQUIRE(facts.ok());
+  CHECK((*facts)[0].not_after - RealClock().WallNow() > std::chrono::hours(24 * 365 * 100));
 }
 
 }  // namespace apiserver::inline v0::authn

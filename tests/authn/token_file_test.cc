@@ -27,16 +27,18 @@ class Lines final : public LogSink {
   Guarded<std::vector<std::string>> lines_;
 };
 
-const std::string kPath = "/etc/tokens.csv";
+const std::string kTokenFile = "/etc/tokens.csv";
 
 struct File {
   explicit File(const std::string& text) {
     REQUIRE(files->MakeDirectories("/etc", 0700).ok());
     Write(text);
   }
-  void Write(const std::string& text) { REQUIRE(files->WriteAtomically(kPath, text, 0600).ok()); }
+  void Write(const std::string& text) {
+    REQUIRE(files->WriteAtomically(kTokenFile, text, 0600).ok());
+  }
   Result<std::unique_ptr<auth::TokenAuthenticator>> Open() {
-    return NewTokenFile({.path = kPath, .period = std::chrono::milliseconds(1)},
+    return NewTokenFile({.path = kTokenFile, .period = std::chrono::milliseconds(1)},
                         {.files = *files, .executor = *pool, .log = log});
   }
 
@@ -46,14 +48,14 @@ struct File {
 };
 
 std::string ErrorOf(const std::string& text) {
-  const auto tokens = ReadTokenFile(kPath, text);
+  const auto tokens = ReadTokenFile(kTokenFile, text);
   CHECK(tokens.status().reason() == Reason::kInvalid);
   return std::string(tokens.status().message());
 }
 
 // Fields of a line that is read as a token with one group.
 std::vector<std::string> FieldsOf(const std::string& text) {
-  const auto tokens = ReadTokenFile(kPath, text);
+  const auto tokens = ReadTokenFile(kTokenFile, text);
   REQUIRE(tokens.ok());
   REQUIRE(tokens->size() == 1);
   const StaticToken& token = tokens->front();
@@ -118,8 +120,8 @@ TEST_CASE("authn: a token file is read as Go reads CSV", "[authn]") {
   CHECK(FieldsOf("\"t\"\"t\",\"u,u\",\"i\ni\"\n") == Fields{"t\"t", "u,u", "i\ni"});
   CHECK(FieldsOf("t,,") == Fields{"t", "", ""});
   CHECK(FieldsOf("t,u,i,") == Fields{"t", "u", "i", ""});
-  CHECK(ReadTokenFile(kPath, "")->empty());
-  CHECK(ReadTokenFile(kPath, "\n\n\r\n")->empty());
+  CHECK(ReadTokenFile(kTokenFile, "")->empty());
+  CHECK(ReadTokenFile(kTokenFile, "\n\n\r\n")->empty());
 }
 
 // TestEmptyTokenTokenFile
@@ -164,7 +166,7 @@ TEST_CASE("authn: a token file that changes counts without a restart, a bad one 
 TEST_CASE("authn: a token file that is missing or bad stops the start", "[authn]") {
   File bad("x\n");
   CHECK(bad.Open().status().reason() == Reason::kInvalid);
-  REQUIRE(bad.files->Remove(kPath).ok());
+  REQUIRE(bad.files->Remove(kTokenFile).ok());
   CHECK(bad.Open().status().reason() == Reason::kNotFound);
 }
 

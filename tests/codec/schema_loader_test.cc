@@ -9,7 +9,7 @@ using runtime::Field;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
 
-constexpr std::string_view kCrd = R"(
+constexpr std::string_view kWidgetCrd = R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.example.com}
@@ -60,7 +60,7 @@ spec:
 )";
 
 TEST_CASE("codec: a CustomResourceDefinition makes a kind", "[codec]") {
-  const auto options = KindOptionsFromCrd(kCrd);
+  const auto options = KindOptionsFromCrd(kWidgetCrd);
   REQUIRE(options.ok());
 
   const auto kind = runtime::Kind::New(*options);
@@ -81,7 +81,7 @@ TEST_CASE("codec: a CustomResourceDefinition makes a kind", "[codec]") {
 }
 
 TEST_CASE("codec: schemas keep types, bounds and Kubernetes' extensions", "[codec]") {
-  const auto options = KindOptionsFromCrd(kCrd);
+  const auto options = KindOptionsFromCrd(kWidgetCrd);
   REQUIRE(options.ok());
   const runtime::Schema& root = *options->versions[1].schema;
   REQUIRE(root.fields().size() == 2);

@@ -11,7 +11,7 @@ using runtime::Arena;
 using runtime::Value;
 using testing::Json;
 
-struct Row {
+struct YamlRow {
   std::string text;
   std::string expected;
 };
@@ -31,7 +31,7 @@ std::string ToYaml(std::string_view json) {
 
 TEST_CASE("codec: YAML scalars mean what they mean to sigs.k8s.io/yaml", "[codec]") {
   // Printed by sigs.k8s.io/yaml v1.6.0.
-  const Row rows[] = {
+  const YamlRow rows[] = {
       {"yes", "true"},
       {"Off", "false"},
       {"y", "true"},
@@ -73,14 +73,14 @@ TEST_CASE("codec: YAML scalars mean what they mean to sigs.k8s.io/yaml", "[codec
       {".inf", "json: unsupported value: +Inf"},
       {"!!int abc", "yaml: cannot decode !!str `abc` as a !!int"},
   };
-  for (const Row& row : rows) {
+  for (const YamlRow& row : rows) {
     INFO(row.text);
     CHECK(FromYaml(row.text) == row.expected);
   }
 }
 
 TEST_CASE("codec: YAML documents become what JSON can say", "[codec]") {
-  const Row rows[] = {
+  const YamlRow rows[] = {
       {"a: 1\nb:\n- x\n- {c: [d]}\n", R"({"a":1,"b":["x",{"c":["d"]}]})"},
       {"1: a\ntrue: b\n1.5: c\n", R"({"1":"a","true":"b","1.5":"c"})"},
       {"a: |\n  x\n   y\nb: >-\n  q\n  r\n", R"({"a":"x\n y\n","b":"q r"})"},
@@ -91,14 +91,14 @@ TEST_CASE("codec: YAML documents become what JSON can say", "[codec]") {
       {"# nothing\n", "null"},
       {R"({"json": [1, "x", null]})", R"({"json":[1,"x",null]})"},
   };
-  for (const Row& row : rows) {
+  for (const YamlRow& row : rows) {
     INFO(row.text);
     CHECK(FromYaml(row.text) == row.expected);
   }
 }
 
 TEST_CASE("codec: YAML that is none is refused in go-yaml's words", "[codec]") {
-  const Row rows[] = {
+  const YamlRow rows[] = {
       {"a: b: c\n", "yaml: mapping values are not allowed in this context"},
       {"a: 1\nb: c: d\n", "yaml: line 2: mapping values are not allowed in this context"},
       {"a:\n\t- b\n", "yaml: line 2: found character that cannot start any token"},
@@ -110,7 +110,7 @@ TEST_CASE("codec: YAML that is none is refused in go-yaml's words", "[codec]") {
       {"a: \x01\n", "yaml: control characters are not allowed"},
       {"~: 1\n", "unsupported map key of type: %!s(<nil>), key: <nil>"},
   };
-  for (const Row& row : rows) {
+  for (const YamlRow& row : rows) {
     INFO(row.text);
     CHECK(FromYaml(row.text) == row.expected);
   }
@@ -153,7 +153,7 @@ TEST_CASE("codec: deeply nested YAML costs an error, not the stack", "[codec]") 
 
 TEST_CASE("codec: YAML is written as sigs.k8s.io/yaml does", "[codec]") {
   // Printed by sigs.k8s.io/yaml v1.6.0.
-  const Row rows[] = {
+  const YamlRow rows[] = {
       {R"({"b":[1,{"c":"x"},[]],"a":{},"d":null})", "a: {}\nb:\n- 1\n- c: x\n- []\nd: null\n"},
       {R"({"k10":1,"k9":2,"K":3,"k":4,"-":5})", "'-': 5\nK: 3\nk: 4\nk9: 2\nk10: 1\n"},
       {R"(["1","true","~","","1e3","0x1f","2001-01-01","1:30","y","a"])",
@@ -171,7 +171,7 @@ TEST_CASE("codec: YAML is written as sigs.k8s.io/yaml does", "[codec]") {
       {R"({"2001-12-14T21:59:43Z":"2001-13-01"})", "\"2001-12-14T21:59:43Z\": 2001-13-01\n"},
       {R"("\u65e5\u672c")", "日本\n"},
   };
-  for (const Row& row : rows) {
+  for (const YamlRow& row : rows) {
     INFO(row.text);
     CHECK(ToYaml(row.text) == row.expected);
   }

@@ -61,7 +61,10 @@ inline runtime::SchemaPtr GearSchema(const std::string& replicas) {
                              .Field("args", ListOf(text))
                              .Field("selector", MakeSchema(selector))
                              .Build();
-  const SchemaPtr status = StructBuilder("").Field("ready", IntegerSchema(32)).Build();
+  const SchemaPtr status = StructBuilder("")
+                               .Field("ready", IntegerSchema(32))
+                               .Field("replicas", IntegerSchema(32))
+                               .Build();
   return StructBuilder("")
       .Field("metadata", ObjectMetaSchema())
       .Field("spec", spec)

@@ -1,12 +1,15 @@
 // Tables and partial lists that are longer than what is answered in one piece.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
 #include "apiserver/codec/json.h"
 #include "gunzip.h"
+#include "watch_lines.h"
 #include "widget_server.h"
 
 using apiserver::testing::kWidgets;
+using apiserver::testing::Lines;
 using apiserver::testing::StartWidgetServer;
 using apiserver::testing::TestServer;
 
@@ -14,12 +17,12 @@ namespace {
 
 constexpr int kCount = 400;
 
-std::unique_ptr<TestServer> StartWithMany() {
+std::unique_ptr<TestServer> StartWithMany(std::size_t note_bytes = 400) {
   auto server = StartWidgetServer();
   for (int i = 0; i < kCount; ++i) {
     const std::string name = "w" + std::to_string(1000 + i);
     const std::string body = R"({"metadata":{"name":")" + name + R"(","annotations":{"note":")" +
-                             std::string(400, 'x') + R"("}},"spec":{"color":"red"}})";
+                             std::string(note_bytes, 'x') + R"("}},"spec":{"color":"red"}})";
     REQUIRE(server->Call("POST", kWidgets, body).code == 201);
   }
   return server;
@@ -77,4 +80,33 @@ TEST_CASE("endpoints: pages of a Table are the rows of the whole", "[endpoints]"
 
   CHECK(CountOf(all, "{\"cells\":[") == kCount);
   CHECK(all.starts_with(rows("?limit=350") + ","));
+}
+
+TEST_CASE("endpoints: a long Table is never held as a whole while it is streamed", "[endpoints]") {
+  const auto server = StartWithMany(/*note_bytes=*/8 << 10);
+  const auto& output = server->server().memory()->output;
+  struct Read {
+    std::size_t bytes = 0;
+    std::size_t held_most = 0;  // Bytes of the answer that the server held at a time.
+  };
+  const auto read = [&](const std::string& query) {
+    Lines table(*server, kWidgets + query,
+                {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
+    Read done;
+    // The client takes a window before it reads, and the rest waits at the server.
+    for (std::string bytes; done.bytes == 0 || !bytes.empty(); done.bytes += bytes.size()) {
+      done.held_most = std::max(done.held_most, output.used());
+      bytes = table.NextBytes();
+    }
+    return done;
+  };
+
+  const Read streamed = read("?includeObject=Object");
+  // The measure itself: a pretty one is made as a whole.
+  const Read whole = read("?includeObject=Object&pretty=true");
+
+  REQUIRE(streamed.bytes > kCount * (std::size_t{8} << 10));
+  // The first piece, and the next.
+  CHECK(streamed.held_most <= (256 << 10));
+  CHECK(whole.held_most > whole.bytes / 2);
 }

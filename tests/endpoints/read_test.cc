@@ -15,7 +15,7 @@ using apiserver::testing::Widget;
 namespace {
 
 const std::string kAccept = "Accept";
-const std::string kTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+const std::string kTableOrJson = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
 }  // namespace
 
@@ -71,9 +71,9 @@ TEST_CASE("endpoints: Table and PartialObjectMetadata are served for object and 
   const auto server = StartWidgetServer();
   server->Call("POST", kWidgets, Widget("a", 3));
 
-  const auto table = server->Call("GET", kWidgets, "", {{kAccept, kTable}});
-  const auto whole =
-      server->Call("GET", std::string(kWidgets) + "?includeObject=Object", "", {{kAccept, kTable}});
+  const auto table = server->Call("GET", kWidgets, "", {{kAccept, kTableOrJson}});
+  const auto whole = server->Call("GET", std::string(kWidgets) + "?includeObject=Object", "",
+                                  {{kAccept, kTableOrJson}});
   const auto partial =
       server->Call("GET", std::string(kWidgets) + "/a", "",
                    {{kAccept, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}});

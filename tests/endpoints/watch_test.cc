@@ -1,6 +1,7 @@
 // Watches over HTTP: framing, order, bookmarks, selectors, the end.
 #include <catch2/catch.hpp>
 
+#include "apiserver/rest/warnings.h"
 #include "watch_lines.h"
 #include "widget_server.h"
 
@@ -20,6 +21,30 @@ Lines Watch(TestServer& server, const std::string& query, const std::string& acc
   if (!accept.empty()) headers.Add("Accept", accept);
   return Lines(server, kWidgets + query, std::move(headers));
 }
+
+// Remembers what an exchange has for its warnings when its answer begins.
+class WarningsSeen final : public apiserver::http::Filter {
+ public:
+  struct Seen {
+    bool recorder = false;
+    apiserver::rest::WarningPtr warning;
+  };
+
+  std::string_view name() const override { return "warnings seen"; }
+  apiserver::http::Step Begin(apiserver::http::Exchange&) const override {
+    return apiserver::http::Step::Next();
+  }
+  void Head(apiserver::http::Exchange& exchange, apiserver::http::ResponseHead&) const override {
+    Seen seen;
+    seen.recorder = exchange.Find<apiserver::rest::WarningRecorderPtr>() != nullptr;
+    if (const auto* only = exchange.Find<apiserver::rest::WarningPtr>()) seen.warning = *only;
+    seen_.Lock()->push_back(seen);
+  }
+  std::vector<Seen> Take() const { return std::exchange(*seen_.Lock(), {}); }
+
+ private:
+  mutable apiserver::Guarded<std::vector<Seen>> seen_;
+};
 
 std::string RevisionOf(const std::string& json) {
   const std::string key = R"("resourceVersion":")";
@@ -139,4 +164,40 @@ TEST_CASE("endpoints: a watch of a compacted revision is told so in the stream",
 
   CHECK(list.code == 410);
   CHECK(Contains(list.body, R"("reason":"Expired")"));
+}
+
+TEST_CASE("endpoints: watches of a deprecated version share one warning and keep no recorder",
+          "[endpoints]") {
+  apiserver::runtime::KindOptions widget{
+      .group = "example.com", .kind = "Widget", .plural = "widgets"};
+  widget.versions = {{.version = "v1",
+                      .schema = apiserver::testing::WidgetSchema("v1", "size"),
+                      .deprecation_warning = "old"}};
+  const auto filter = std::make_shared<WarningsSeen>();
+  apiserver::testing::TestServerOptions options;
+  options.kinds = {{.kind = apiserver::runtime::Kind::New(std::move(widget)).value()}};
+  options.configure = [&](apiserver::server::Config& config) {
+    config.filters.after_authorization = {filter};
+  };
+  const auto server = apiserver::testing::StartTestServer(std::move(options)).value();
+
+  {
+    const Lines one = Watch(*server, "?watch=1");
+    const Lines two = Watch(*server, "?watch=1");
+    CHECK(one.head().headers.Get("Warning") == R"(299 - "old")");
+    CHECK(two.head().headers.Get("Warning") == R"(299 - "old")");
+  }
+  const auto watches = filter->Take();
+  REQUIRE(watches.size() == 2);
+  REQUIRE(watches[0].warning != nullptr);
+  CHECK(watches[0].warning == watches[1].warning);
+  CHECK_FALSE(watches[0].recorder);
+  CHECK_FALSE(watches[1].recorder);
+
+  // A write may cause more warnings, and has a recorder for them.
+  CHECK(server->Call("POST", kWidgets, Widget("a", 3)).code == 201);
+  const auto writes = filter->Take();
+  REQUIRE(writes.size() == 1);
+  CHECK(writes[0].recorder);
+  CHECK(writes[0].warning == nullptr);
 }

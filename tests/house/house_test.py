@@ -6,6 +6,7 @@ import os
 import tempfile
 import unittest
 
+import callbacks
 import figures
 import language
 import table
@@ -269,6 +270,58 @@ class Language(Checkout):
                                           "  const Name& name() const { return name_; }\n  friend void Swap(A& a);\n"
                                           "  int count = Count();\n\n private:\n  struct State {\n    void F();\n  };\n"
                                           "  void Own(int a);\n};"), [])
+
+
+class Callbacks(Checkout):
+    SAYS = "// Any thread; must not block.\n"
+
+    def found(self, body, head=""):
+        """What each contract of a header lacks, by name, in their order."""
+        return [(one.name, callbacks.missing(comment)) for one, comment in callbacks.contracts(head + NAMESPACE % body)]
+
+    def test_members_aliases_parameters_and_interfaces_are_contracts(self):
+        self.assertEqual(self.found("using Done = UniqueFunction<void(int)>;\n"
+                                    "void Call(int a,\n          const std::function<void()>& f);\n"
+                                    "class A {\n public:\n  virtual ~A() = default;\n"
+                                    "  virtual void Run() = 0;\n  std::function<int()> make = {};\n};"),
+                         [(name, "its thread and blocking") for name in ("Done", "Call", "A", "make")])
+
+    def test_what_a_host_does_not_hand_in_is_left_out(self):
+        self.assertEqual(self.found("class A {\n public:\n  int zero = 0;\n  void Run() override;\n"
+                                    "  // std::function<void()>\n\n private:\n  std::function<void()> f_;\n"
+                                    "  struct Hidden {\n    virtual void Run() = 0;\n  };\n};\n"
+                                    "template <class R>\nclass UniqueFunction<R()> {\n  UniqueFunction() {}\n};"), [])
+
+    def test_a_comment_must_say_the_thread_and_the_blocking(self):
+        for comment, lacks in (("// Any thread; must not block.", ""), ("// On the loop; must not wait.", ""),
+                               ("// Called on the pool.", "blocking"), ("// May block.", "its thread"),
+                               ("// A threaded rope; unblocked.", "its thread and blocking")):
+            self.assertEqual(self.found(comment + "\nusing F = std::function<void()>;"), [("F", lacks)], comment)
+        self.assertEqual(self.found("using F = std::function<void()>;  // Any thread; may block."), [("F", "")])
+
+    def test_a_comment_of_the_class_or_the_header_counts(self):
+        member = "struct A {\n  // A member.\n  std::function<void()> f;\n};"
+        self.assertEqual(self.found(self.SAYS + member), [("f", "")])
+        above = "// The header.\n//\n// Threads: any thread; must not block.\n"
+        self.assertEqual(self.found(member, above), [("f", "")])
+        self.assertEqual(self.found(member, self.SAYS), [("f", "its thread and blocking")])
+        self.assertEqual(self.found(self.SAYS + "struct B {};\n" + member), [("f", "its thread and blocking")])
+
+    def test_a_declaration_right_below_shares_the_comment(self):
+        self.assertEqual(self.found(self.SAYS + "using F = std::function<void()>;\nusing G = std::function<void()>;\n\n"
+                                    "using H = std::function<void()>;"),
+                         [("F", ""), ("G", ""), ("H", "its thread and blocking")])
+
+    def test_what_an_interfaces_functions_say_counts(self):
+        self.assertEqual(self.found("class A {\n public:\n  // Any thread.\n  virtual void F() = 0;\n"
+                                    "  // May block.\n  virtual void G() = 0;\n};"), [("A", "")])
+
+    def test_the_share_of_those_that_say_both(self):
+        tree = self.tree({"include/apiserver/base/a.h": NAMESPACE % (self.SAYS + "using F = std::function<void()>;\n\n"
+                                                                     "using G = std::function<void()>;"),
+                          "lib/base/b.h": NAMESPACE % "using H = std::function<void()>;"})
+        self.assertEqual(callbacks.callbacks(tree), figures.Figure(
+            50.0, ["include/apiserver/base/a.h:5: G does not say its thread and blocking"]))
 
 
 class Table(Checkout):

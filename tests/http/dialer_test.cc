@@ -29,6 +29,51 @@ struct Deaf {
 
 std::string Where(int port) { return "127.0.0.1:" + std::to_string(port); }
 
+// Returns whether `came`, all that an HTTP/2 client has sent, has a HEADERS frame.
+bool HasHeaders(std::string_view came) {
+  constexpr std::size_t kPrefaceBytes = 24;
+  constexpr std::size_t kFrameHeadBytes = 9;
+  for (std::size_t at = kPrefaceBytes; at + kFrameHeadBytes <= came.size();) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(came[at + i]); };
+    if (byte(3) == 1) return true;
+    at += kFrameHeadBytes + (std::size_t{byte(0)} << 16U) + (std::size_t{byte(1)} << 8U) + byte(2);
+  }
+  return false;
+}
+
+// What a client is told whose first request an HTTP/2 server answers with `frames`.
+Status ToldAfter(const std::string& frames) {
+  Deaf deaf;
+  Thread server("frames", [&] {
+    const int fd = accept4(deaf.fd, nullptr, nullptr, SOCK_CLOEXEC);
+    const std::string settings("\0\0\0\x04\0\0\0\0\0", 9);
+    (void)send(fd, settings.data(), settings.size(), MSG_NOSIGNAL);
+    std::string came;
+    std::string buffer(4096, '\0');
+    for (bool answered = false;;) {
+      const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
+      if (count <= 0) break;
+      came.append(buffer, 0, static_cast<std::size_t>(count));
+      if (answered || !HasHeaders(came)) continue;
+      answered = true;
+      (void)send(fd, frames.data(), frames.size(), MSG_NOSIGNAL);
+    }
+    close(fd);
+  });
+  const auto dialer = NewDialer();
+  auto connection = dialer->Dial(Soon(), {.port = deaf.port});
+  REQUIRE(connection.ok());
+  Status told = (*connection)->Call(Soon(), {.method = "POST", .target = "/"}).status();
+  connection->reset();
+  server.Join();
+  return told;
+}
+
+std::string CauseOf(const Status& status) {
+  if (status.details() == nullptr || status.details()->causes.empty()) return "";
+  return status.details()->causes[0].reason;
+}
+
 // The outcome of one dial.
 struct Dialled {
   std::string Await() {
@@ -166,6 +211,25 @@ TEST_CASE("http: an HTTP/2 server that answers PINGs is not given up", "[http]")
   CHECK(answer->code == 200);
   connection->reset();
   server.Join();
+}
+
+// RFC 9113, 8.7; golang.org/x/net/http2's canRetryError.
+TEST_CASE("http: a request whose HTTP/2 stream is refused may be sent again", "[http]") {
+  const std::string refused("\0\0\x04\x03\0\0\0\0\x01\0\0\0\x07", 13);
+  const std::string failed("\0\0\x04\x03\0\0\0\0\x01\0\0\0\x02", 13);
+  // ":status: 200", and more is to come.
+  const std::string head("\0\0\x01\x01\x04\0\0\0\x01\x88", 10);
+  const std::string goaway("\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\0", 17);
+
+  const Status told = ToldAfter(refused);
+  CHECK(told.reason() == Reason::kServiceUnavailable);
+  CHECK(told.message() == "stream reset: REFUSED_STREAM");
+  CHECK(CauseOf(told) == kUnansweredCause);
+  // The server has not looked at it: its last stream is 0.
+  CHECK(CauseOf(ToldAfter(goaway)) == kUnansweredCause);
+  CHECK(ToldAfter(failed).message() == "stream reset: INTERNAL_ERROR");
+  CHECK(CauseOf(ToldAfter(failed)).empty());
+  CHECK(CauseOf(ToldAfter(head + refused)).empty());
 }
 
 }  // namespace

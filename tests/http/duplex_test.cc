@@ -229,6 +229,53 @@ TEST_CASE("http: the server of a paused stream is held back", "[http]") {
   CHECK(world.service.ends.Await("200 cut"));
 }
 
+// Waits until `share` counts `bytes` or more; for zero, until it counts nothing.
+bool AwaitUsed(const FairShare& share, std::size_t bytes) {
+  const auto until = RealClock().Now() + kPatience;
+  const auto there = [&] { return bytes == 0 ? share.used() == 0 : share.used() >= bytes; };
+  while (!there() && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(1));
+  }
+  return there();
+}
+
+TEST_CASE("http: what a client's streams keep is counted, and given back", "[http]") {
+  World world(AnyWire());
+  const auto memory = std::make_shared<MemoryBudget>();
+  DialOptions options = world.server.dial_options();
+  options.window_bytes = 256 << 10;
+  options.memory = memory;
+  auto connection = world.server.dialer().Dial(Soon(), options).value();
+
+  SECTION("of a response whose reader pauses") {
+    auto opened = connection->OpenStream({.target = "/spring", .tenant = {.flow = 7}}).value();
+    opened->Pause();
+    Told told(std::move(opened));
+    REQUIRE(AwaitUsed(memory->output, 1));
+    CHECK(memory->output.used() <= options.window_bytes + 2 * kTalkerPieceBytes);
+    told.stream->Cancel();
+    CHECK(AwaitUsed(memory->output, 0));
+  }
+  SECTION("of a response whose thread does not read") {
+    auto stream = connection->Open({.target = "/spring"}).value();
+    REQUIRE(AwaitUsed(memory->output, 64 << 10));
+    CHECK(memory->output.used() <= 2 * options.window_bytes);
+    stream.reset();
+  }
+  SECTION("of a request that its server does not take") {
+    Told told(connection->OpenStream(Post("/hold")).value());
+    REQUIRE(world.steps.Await("held"));
+    for (int i = 0; i < 64; ++i) (void)told.stream->Write(std::string(kMegabyte, 'x'));
+    // The server's window and the sockets take some of it.
+    CHECK(AwaitUsed(memory->bodies, 32 * kMegabyte));
+    told.stream->Cancel();
+    CHECK(AwaitUsed(memory->bodies, 0));
+  }
+  connection.reset();
+  CHECK(AwaitUsed(memory->output, 0));
+  CHECK(AwaitUsed(memory->bodies, 0));
+}
+
 TEST_CASE("http: a client's stream is cancelled before its server has seen it", "[http]") {
   World world(AnyWire());
   const auto connection = world.server.Connect();

@@ -336,6 +336,30 @@ TEST_CASE("http: what filters put into a head cannot begin another field", "[htt
   CHECK(Count(answer, "chunked") == 0);
 }
 
+TEST_CASE("http: a reason phrase is passed on from server to server", "[http]") {
+  TestService service([](Exchange& exchange) {
+    ResponseHead head;
+    if (exchange.request().path == "/own") head.reason_phrase = "Fine\r\nBy: me";
+    exchange.writer().Send(std::move(head), "");
+    return Step::Done();
+  });
+  TestServer server(service.service, Wire::kHttp1);
+  const auto head_of = [&](const char* path) {
+    const auto connection = server.Connect();
+    return connection->Open({.target = path}).value()->Head(Soon()).value();
+  };
+  RawClient client(server.listener().port());
+  client.Send("GET /own HTTP/1.1\r\nHost: x\r\n\r\n");
+
+  CHECK(client.ReadUntil("\r\n\r\n").starts_with("HTTP/1.1 200 Fine  By: me\r\n"));
+  CHECK(head_of("/own").reason_phrase == "Fine  By: me");
+  CHECK(head_of("/").reason_phrase == "OK");
+  // HTTP/2 has none.
+  TestServer second(service.service, Wire::kHttp2);
+  const auto connection = second.Connect();
+  CHECK(connection->Open({.target = "/own"}).value()->Head(Soon())->reason_phrase.empty());
+}
+
 TEST_CASE("http: a reset while the handler works ends the exchange once", "[http]") {
   Journal steps;
   Notification go_on;

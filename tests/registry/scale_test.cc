@@ -324,15 +324,15 @@ TEST_CASE("registry: replicas that are no number have no Scale", "[registry]") {
     std::string message;
   };
   const std::vector<Row> rows{
-      {".metadata.name",
-       ".metadata.name accessor error: one is of the type string, expected int64"},
-      {".spec.replicas.more",
-       ".spec.replicas.more accessor error: 7 is of the type int64, expected "
+      {".spec.selector.name",
+       ".spec.selector.name accessor error: one is of the type string, expected int64"},
+      {".spec.selector.name.more",
+       ".spec.selector.name.more accessor error: one is of the type string, expected "
        "map[string]interface{}"},
   };
   for (const Row& row : rows) {
     ScaleFixture fixture(runtime::Semantics::kGoType, {.spec_replicas_path = row.path});
-    fixture.Make("one", R"({"spec":{"replicas":7}})");
+    fixture.Make("one", R"({"spec":{"selector":{"name":"one"}}})");
 
     CHECK(fixture.ScaleOf("one") == row.message);
   }
@@ -351,6 +351,23 @@ TEST_CASE("registry: a scale store without what it needs is refused", "[registry
   CHECK(registry::NewScaleStore(fixture.store, {.label_selector_path = ".spec[0]"})
             .status()
             .reason() == Reason::kInvalid);
+}
+
+TEST_CASE("registry: a scale store whose paths the schema does not have is refused", "[registry]") {
+  ScaleFixture fixture;
+  const auto refused = [&](const registry::ScaleOptions& options) {
+    return std::string(registry::NewScaleStore(fixture.store, options).status().message());
+  };
+  CHECK(refused({}).empty());
+  CHECK(refused({.spec_replicas_path = ".spec.replica"})
+            .starts_with("registry scale store: v1: spec_replicas_path: .spec.replica: there is no "
+                         "field \"replica\""));
+  CHECK(refused({.status_replicas_path = ".metadata.name"}) ==
+        "registry scale store: v1: status_replicas_path: .metadata.name is no integer");
+  CHECK(refused({.spec_replicas_path_in = {{"v7", ".spec.replicas"}}}) ==
+        "registry scale store: spec_replicas_path_in: the kind has no version v7");
+  CHECK(refused({.label_selector_path = ".spec.selectr"})
+            .starts_with("registry scale store: v1: label_selector_path: .spec.selectr: "));
 }
 
 TEST_CASE("registry: a Table of Scales has their columns", "[registry]") {

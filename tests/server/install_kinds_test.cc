@@ -212,12 +212,49 @@ TEST_CASE("server: a kind that cannot be served is refused with the reason", "[s
                  "nothing makes its subresource \"a\""));
   CHECK(Contains(refused({{.kind = other([](auto& options) {
                              std::swap(options.versions[0].scale, options.versions[1].scale);
+                             options.versions[1].scale->spec_replicas = ".spec.sailors";
                            })}}),
                  "it has a scale subresource, and its hub version v1 has none"));
   CHECK(Contains(refused({{.kind = other([](auto& options) {
                              options.versions[0].scale->spec_replicas = ".spec.crew[0]";
                            })}}),
-                 "is no path of member names"));
+                 "its version v1 has a scale subresource, but .spec.crew[0]: there is no field "
+                 "\"crew[0]\" (there are crew)"));
+}
+
+TEST_CASE("server: a path that the schema does not have is refused when its kind is installed",
+          "[server]") {
+  const auto server = Start({});
+  const auto refused = [&](auto change) {
+    runtime::KindOptions options = BoatOptions();
+    change(options);
+    return Install(*server, {{.kind = NewBoat(std::move(options))}}).ToString();
+  };
+  CHECK(Contains(refused([](auto& options) {
+                   options.versions[1].columns = {{"Crew", "integer", ".spec.crew"}};
+                 }),
+                 "kind \"Boat\": v1beta1: column \"Crew\": .spec.crew: there is no field \"crew\" "
+                 "(there are sailors)"));
+  CHECK(Contains(refused([](auto& options) { options.selectable_fields = {"spec.captain"}; }),
+                 "kind \"Boat\": v1: selectable field: spec.captain: there is no field"));
+  CHECK(Contains(refused([](auto& options) {
+                   options.versions[0].scale->status_replicas = ".status.sailors";
+                 }),
+                 "its version v1 has a scale subresource, but .status.sailors: there is no field"));
+  CHECK(Contains(refused([](auto& options) {
+                   options.versions[0].scale->label_selector = ".status.selector";
+                 }),
+                 "a scale subresource, but .status.selector: there is no field"));
+  CHECK(Contains(
+      refused([](auto& options) {
+        options.versions[0].schema =
+            runtime::StructBuilder("").Field("metadata", runtime::ObjectMetaSchema()).Build();
+        options.versions[0].scale.reset();
+        options.versions[0].status_subresource = true;
+        options.versions[1].conversions.clear();
+      }),
+      "its version v1 has a status subresource, but status: there is no field"));
+  CHECK(server->Call("GET", kBoats).code == 404);
 }
 
 TEST_CASE("server: kinds of which one is refused leave nothing behind", "[server]") {

@@ -396,3 +396,31 @@ TEST_CASE("text: a host is a name and a port", "[text]") {
 
 }  // namespace
 }  // namespace apiserver::inline v0::text
+
+// TestParseRequestURI, and Kubernetes' answers for CEL's url().
+TEST_CASE("text: the target of a request is an absolute URL or path", "[text]") {
+  for (const std::string_view text :
+       {"http://foo.com", "http://foo.com/path", "/", "//not.a.user@not.a.host/just/a/path",
+        "//not.a.user@%66%6f%6f.com/just/a/path/also", "*", "http://192.168.0.1:8080/",
+        "/with/file#hash", "mailto:x", "https://a/#\x80"}) {
+    CAPTURE(text);
+    CHECK(ParseGoRequestUri(text).ok());
+  }
+  struct Row {
+    std::string_view text;
+    std::string_view error;
+  };
+  for (const Row& row :
+       {Row{"foo.html", R"(parse "foo.html": invalid URI for request)"},
+        Row{"../dir/", R"(parse "../dir/": invalid URI for request)"},
+        Row{"a:b#c\n", R"(parse "a:b#c\n": net/url: invalid control character in URL)"},
+        Row{"", R"(parse "": empty url)"},
+        Row{"http://a b.com/", R"(parse "http://a b.com/": invalid character " " in host name)"},
+        Row{":a", R"(parse ":a": missing protocol scheme)"}}) {
+    const Read<GoUrl> url = ParseGoRequestUri(row.text);
+    REQUIRE(!url.ok());
+    CHECK(url.error().message() == row.error);
+  }
+  CHECK(ParseGoRequestUri("//host/path")->host.empty());
+  CHECK(ParseGoRequestUri("/a#b")->path == "/a#b");
+}

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/runtime/view.h"
+
 namespace wardle {
 
 namespace {
@@ -19,6 +21,7 @@ using apiserver::runtime::SchemaPtr;
 using apiserver::runtime::StringSchema;
 using apiserver::runtime::StructBuilder;
 using apiserver::runtime::Value;
+using apiserver::runtime::View;
 
 constexpr std::string_view kFlunder = "Flunder";
 constexpr std::string_view kFischer = "Fischer";
@@ -95,7 +98,8 @@ Status FromV1Beta1(Object& flunder) {
   return {};
 }
 
-ErrorList ValidateReferences(Value spec) {
+// Reads through a View: a misspelt path fails the tests in a build with assertions.
+ErrorList ValidateReferences(const View& spec) {
   const std::string_view flunder = spec["flunderReference"].AsString();
   const std::string_view fischer = spec["fischerReference"].AsString();
   const std::string_view type = spec["referenceType"].AsString();
@@ -124,7 +128,7 @@ class FlunderStrategy final : public apiserver::rest::Strategy {
   bool NamespaceScoped() const override { return true; }
 
   ErrorList Validate(const Context&, const Object& flunder) const override {
-    return ValidateReferences(flunder["spec"]);
+    return ValidateReferences(View(flunder)["spec"]);
   }
 
   // As the original, which checks on create only.

@@ -106,7 +106,7 @@ class EquivalentResourceMapper {
  public:
   virtual ~EquivalentResourceMapper() = default;
   // Returns all versions, the resource itself included, in the order in which they were installed.
-  // Any thread.
+  // Any thread; must not block.
   virtual std::vector<EquivalentResource> EquivalentResourcesFor(
       const runtime::GroupVersionResource& resource, std::string_view subresource) const = 0;
 };

@@ -56,7 +56,8 @@ struct BackendEnvironment {
 // after Shutdown() events are dropped and counted.
 class Backend {
  public:
-  // `processed`: the events were recorded, or may be regarded as such.
+  // `processed`: the events were recorded, or may be regarded as such. Called on any thread; must
+  // not block.
   using Done = UniqueFunction<void(bool processed)>;
 
   virtual ~Backend() = default;

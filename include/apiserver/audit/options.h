@@ -47,8 +47,8 @@ struct Options {
   std::chrono::milliseconds webhook_initial_backoff = std::chrono::seconds(10);
   SinkOptions webhook = {.mode = "batch", .batch = {}};
 
-  // Makes the writer for a log_path of "-". Called once, on the thread of NewAudit(). Null: "-" is
-  // refused, since the library writes to no stream of the host's.
+  // Makes the writer for a log_path of "-". Called once, on the thread of NewAudit(); may block.
+  // Null: "-" is refused, since the library writes to no stream of the host's.
   std::function<std::unique_ptr<LineWriter>()> standard_output = {};
   // Makes the client of the webhook. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = {};

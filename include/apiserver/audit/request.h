@@ -23,8 +23,8 @@ bool WantsRequestObject(const Context& ctx);
 bool WantsResponseObject(const Context& ctx);
 
 // Adds the request's object, in the version in which it was sent. `about` fills the parts of the
-// event's objectRef that the URL lacks. `json` is called on this thread, and only if the level
-// wants objects.
+// event's objectRef that the URL lacks. `json` is called on this thread, only if the level wants
+// objects, and must not block.
 void LogRequestObject(const Context& ctx, const ObjectReference& about,
                       const std::function<std::string()>& json);
 // Adds the body of a PATCH as JSON.

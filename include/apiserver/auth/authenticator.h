@@ -32,7 +32,8 @@ class Authenticator {
       const Context& ctx, const http::Request& request) const = 0;
 };
 
-// Authenticates bearer tokens. Threads and results as Authenticator.
+// Authenticates bearer tokens. Called from any thread; must not block where `ctx` may not, as an
+// Authenticator. Its results are those of an Authenticator, too.
 class TokenAuthenticator {
  public:
   virtual ~TokenAuthenticator() = default;

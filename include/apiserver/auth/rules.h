@@ -35,7 +35,7 @@ struct Rules {
   std::string error = {};
 };
 
-// Lists the rules of a user. May be called from any thread.
+// Lists the rules of a user. Called by several threads at once, on the pool, where it may block.
 class RuleResolver {
  public:
   virtual ~RuleResolver() = default;

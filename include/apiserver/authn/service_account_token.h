@@ -21,7 +21,8 @@ namespace apiserver::inline v0::authn {
 // The issuer of tokens without expiry, kept in Secrets of type kubernetes.io/service-account-token.
 inline constexpr std::string_view kLegacyServiceAccountIssuer = "kubernetes/serviceaccount";
 
-// Reads the objects that a token is bound to. Called from any thread; errors as SecretGetter.
+// Reads the objects that a token is bound to. Called from any thread; must not block where `ctx`
+// may not, but return kWouldBlock. Errors as SecretGetter.
 class ServiceAccountTokenGetter : public SecretGetter {
  public:
   // Returns the token's service account.
@@ -76,7 +77,7 @@ struct ServiceAccountTokenRequest {
   std::chrono::seconds expires_after = std::chrono::hours(1);
 };
 
-// Makes tokens. Methods may be called from any thread.
+// Makes tokens. Methods may be called from any thread and do not block.
 class ServiceAccountTokenGenerator {
  public:
   virtual ~ServiceAccountTokenGenerator() = default;

@@ -12,7 +12,7 @@
 
 namespace apiserver::inline v0 {
 
-// A file that is appended to. Used by one thread at a time.
+// A file that is appended to. Used by one thread at a time; appending may block.
 class AppendFile {
  public:
   virtual ~AppendFile() = default;

@@ -46,7 +46,7 @@ class EvictingShare {
 
    protected:
     // Frees what is kept. Runs on the thread that adds another item, under the share's lock, which
-    // it must not take again.
+    // it must not take again: it must not block.
     virtual void Evict() = 0;
 
    private:

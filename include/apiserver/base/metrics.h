@@ -114,7 +114,8 @@ struct FamilyOptions {
   std::vector<std::string> labels;  // Names, in the order in which With() takes the values.
 };
 
-// All series of one name. Lives as long as its Registry. All methods may be called from any thread.
+// All series of one name. Lives as long as its Registry. All methods may be called from any thread,
+// loops included: they do not block.
 template <class Metric>
 class Family {
  public:

@@ -9,7 +9,7 @@
 namespace apiserver::inline v0 {
 
 // The source of random numbers; a test passes its own with a seed. All methods may be called from
-// any thread.
+// any thread and must not block.
 class Random {
  public:
   virtual ~Random() = default;

@@ -89,7 +89,7 @@ class Notification {
 class Thread {
  public:
   Thread() = default;
-  // `name` is cut to 15 bytes, the limit of Linux.
+  // Starts the thread with `body`, which may block. `name` is cut to 15 bytes, the limit of Linux.
   Thread(std::string name, UniqueFunction<void()> body);
   Thread(Thread&&) = default;
   Thread& operator=(Thread&&) = default;

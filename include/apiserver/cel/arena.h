@@ -7,13 +7,16 @@
 #include <type_traits>
 #include <vector>
 
+#include "apiserver/runtime/value.h"
+
 namespace apiserver::inline v0::cel {
 
 // Memory for the values that evaluations make: handed out in order, taken back all at once and then
 // reused. Destructors do not run. Not thread-safe; one owner.
 class Arena {
  public:
-  Arena() = default;
+  Arena();
+  ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
@@ -42,6 +45,10 @@ class Arena {
     return *::new (Allocate(sizeof(T), alignof(T))) T(value);
   }
 
+  // Parses JSON text that an object keeps as it was received (RawExtension, FieldsV1), once for
+  // each text, which must outlive the arena. nullptr: it is not JSON. Valid until Reset().
+  const runtime::Value* ParsedOnce(std::string_view json);
+
   // Invalidates everything that was handed out. Keeps the first block for reuse.
   void Reset();
   // The bytes handed out since the last Reset().
@@ -56,7 +63,9 @@ class Arena {
     std::unique_ptr<std::byte[]> memory;
     std::size_t size;
   };
+  class RawTexts;
   std::vector<Block> blocks_;
+  std::unique_ptr<RawTexts> raw_texts_;  // Null until JSON text was parsed.
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   std::size_t used_ = 0;

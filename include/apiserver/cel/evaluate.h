@@ -28,20 +28,23 @@ struct Budget {
 // One evaluation may run within another with the same Scratch (LazyInput). Not thread-safe.
 class Scratch {
  public:
-  Scratch();
-  ~Scratch();
+  Scratch() = default;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   // Invalidates all values that evaluations made. Not while one runs.
-  void Reset();
+  void Reset() { arena_.Reset(); }
   Arena& arena() { return arena_; }
 
  private:
   friend class Registers;  // cel/run/registers.h
 
+  struct Block {
+    std::unique_ptr<Value[]> registers;
+    std::size_t size = 0;
+  };
   Arena arena_;
-  std::vector<std::unique_ptr<Value[]>> registers_;
+  std::vector<Block> registers_;  // One for each evaluation that runs within another.
   std::size_t registers_used_ = 0;
 };
 

@@ -158,6 +158,7 @@ class Value {
 
  private:
   friend struct DataViews;  // cel/run/views.h: makes lists and maps of data.
+  friend struct Marks;      // cel/run/marks.h: states of the machine.
 
   constexpr explicit Value(Kind kind) : kind_(kind) {}
   static constexpr Value OfText(Kind kind, std::string_view text) {
@@ -169,8 +170,9 @@ class Value {
   Value DataItem(std::size_t index, Arena& arena) const;
 
   Kind kind_ = Kind::kNull;
-  bool data_ = false;       // kList, kMap: of runtime::Values.
-  std::uint32_t size_ = 0;  // kTimestamp: the nanoseconds.
+  bool data_ = false;         // kList, kMap: of runtime::Values.
+  bool in_optional_ = false;  // Marks.
+  std::uint32_t size_ = 0;    // kTimestamp: the nanoseconds.
   union Payload {
     std::int64_t integer = 0;
     bool boolean;

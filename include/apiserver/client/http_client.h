@@ -45,7 +45,8 @@ class HttpClient {
  public:
   // Gets every response, whatever its code, or an error. kInvalid: not a URL it can call;
   // kServiceUnavailable: no connection, or it broke; kTimeout: the request's timeout passed or
-  // `ctx` was done; kRequestEntityTooLarge: the response is over its limit.
+  // `ctx` was done; kRequestEntityTooLarge: the response is over its limit. Called as Start() says,
+  // on any thread; must not block.
   using Done = UniqueFunction<void(Result<http::ClientResponse>)>;
 
   virtual ~HttpClient() = default;

@@ -44,7 +44,8 @@ struct APIGroup {
 // Returns base64(first 8 bytes of sha256("group/version/kind")) of the storage version.
 std::string StorageVersionHash(const runtime::GroupVersionKind& gvk);
 
-// The documents "/api" and "/apis" of one state of a server, encoded once per form. Any thread.
+// The documents "/api" and "/apis" of one state of a server, encoded once per form. Any thread;
+// answering does not block.
 class Roots {
  public:
   virtual ~Roots() = default;

@@ -44,7 +44,8 @@ struct Environment {
 };
 
 // A resource of a group version with its subresources, ready to serve. Immutable; it dispatches by
-// the request's RequestInfo rather than by matching patterns again. Any thread.
+// the request's RequestInfo rather than by matching patterns again. Any thread; on a loop Serve()
+// returns kWouldBlock rather than wait.
 class Installed {
  public:
   virtual ~Installed() = default;

@@ -8,7 +8,7 @@
 namespace apiserver::inline v0::flowcontrol {
 
 // A server's API Priority and Fairness, as seen by the code that follows its configuration in an
-// API. Any thread may call its methods.
+// API. Any thread may call its methods, which do not block.
 class FlowControl {
  public:
   virtual ~FlowControl() = default;

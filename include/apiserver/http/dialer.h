@@ -11,6 +11,7 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/function.h"
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/http/message.h"
@@ -36,11 +37,17 @@ struct DialOptions {
   std::chrono::milliseconds ping_timeout = std::chrono::seconds(15);
   // A server that takes no bytes for this long while some are waiting is disconnected.
   std::chrono::milliseconds write_stall_timeout = std::chrono::hours(1);
+  // Counts what the streams of the connection keep: in `output` the bytes that have come and were
+  // not read, in `bodies` those that were written and are not sent. They are counted whether or not
+  // there is room, since each stream has its own limit. Null: they are not counted. A proxy gives
+  // its server's budget, GenericAPIServer::memory().
+  std::shared_ptr<MemoryBudget> memory = nullptr;
 };
 
 // The causes in the details of errors (Status::details()): the server reset the connection; the
 // response's head was longer than a client reads; the connection ended before any of the response
-// had come.
+// had come, or the server refused the stream (REFUSED_STREAM, GOAWAY) and has done nothing, so that
+// another connection may have the request.
 inline constexpr std::string_view kConnectionResetCause = "ConnectionReset";
 inline constexpr std::string_view kAnswerTooLargeCause = "AnswerTooLarge";
 inline constexpr std::string_view kUnansweredCause = "Unanswered";
@@ -61,6 +68,9 @@ struct ClientRequestHead {
   // The length of the body, which is sent as Content-Length. Zero: there is no body. nullopt: the
   // length is unknown, and HTTP/1.1 sends the body in chunks.
   std::optional<std::uint64_t> body_bytes = 0;
+  // The party that DialOptions::memory charges what OpenStream() and OpenUpgrade() keep. A proxy
+  // gives that of the request it passes on: exchange.decoding().tenant().
+  Tenant tenant = {};
 };
 
 // A response that was read to its end.

@@ -101,11 +101,13 @@ class Filter {
 
 using FilterChain = std::vector<std::unique_ptr<const Filter>>;
 
-// The last stop, which answers. Called under the rules of Filter::Begin.
+// The last stop, which answers. Called as Filter::Begin is: on a loop, where it must not block, and
+// once more on the pool if it returned kWouldBlock.
 using Handler = std::function<Step(Exchange&)>;
 
 // Takes the bytes that a BodySource makes. room() says how many are welcome now; it is small while
-// answers take up all their memory. Take() avoids a copy of bytes made for this answer alone.
+// answers take up all their memory. Take() avoids a copy of bytes made for this answer alone. Used
+// within BodySource::Next, on its thread; no method blocks.
 class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
@@ -133,6 +135,7 @@ class BodySource {
 
 // A raw connection after an upgrade (101). Bytes that came with the request's head are read first.
 // The peer's end, OnEnd with OK, leaves the other direction open. Destroying the tunnel closes it.
+// Thread-safe; no method blocks.
 class Tunnel : public Stream {
  public:
   // Writes the bytes that `body` makes, pulled only while the peer takes them, and closes when they
@@ -143,7 +146,8 @@ class Tunnel : public Stream {
 };
 
 // The only way for an answer to leave. The head is claimed once: if a deadline or a closed
-// connection was first, later calls are accepted and have no effect.
+// connection was first, later calls are accepted and have no effect. Called by the current step, on
+// a loop or on the pool; no method blocks.
 class ResponseWriter {
  public:
   virtual ~ResponseWriter() = default;
@@ -151,10 +155,11 @@ class ResponseWriter {
   virtual void Send(ResponseHead head, Bytes body) = 0;
   // Answers with a body that is pulled from `body` while it is sent.
   virtual void Stream(ResponseHead head, std::unique_ptr<BodySource> body) = 0;
-  // Answers with `head` and hands the connection over: `on_open` is called on the loop with the
-  // tunnel, whose first bytes are those that the client sent early. A head that another server has
-  // written is passed on with ResponseHead::verbatim. kBadRequest: the request does not ask for an
-  // upgrade, as none over HTTP/2 does. kInvalid: a verbatim head that is not a well-formed 101.
+  // Answers with `head` and hands the connection over: `on_open` is called on the loop, where it
+  // must not block, with the tunnel, whose first bytes are those that the client sent early. A head
+  // that another server has written is passed on with ResponseHead::verbatim. kBadRequest: the
+  // request does not ask for an upgrade, as none over HTTP/2 does. kInvalid: a verbatim head that
+  // is not a well-formed 101.
   virtual Status Upgrade(ResponseHead head,
                          UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) = 0;
   // Returns whether a head was claimed, by the handler or by a deadline.
@@ -162,6 +167,7 @@ class ResponseWriter {
 };
 
 // Turns a Status into the bytes of an error answer. The server's own negotiates the media type.
+// Called on the loop; must not block.
 using ErrorWriter = std::function<void(Exchange&, const Status&)>;
 
 // Options of Exchange::OpenBody.

@@ -45,6 +45,9 @@ struct ResponseHead {
   // Sends the headers of ResponseWriter::Upgrade exactly as they are, in their order and case.
   // Nothing is added, neither by the transport nor by filters.
   bool verbatim = false;
+  // The text behind the code in HTTP/1.1's status line, as a server has sent it or is to send it;
+  // HTTP/2 has none. Empty: a server sends the usual one, "OK". Line ends in it are sent as spaces.
+  std::string reason_phrase = {};
 };
 
 // The bytes of an answer, as pieces in order that are shared and not copied.

@@ -46,7 +46,8 @@ class ReadStream {
   virtual void Cancel() = 0;
 };
 
-// A stream that is written as well as read. Bytes are sent in the order of the calls.
+// A stream that is written as well as read. Bytes are sent in the order of the calls. Thread-safe;
+// no method waits.
 class Stream : public ReadStream {
  public:
   // Takes all of `bytes` to be sent. False: enough waits already (256 KiB); the writer should stop,

@@ -58,8 +58,8 @@ struct ServerTlsOptions {
 
 // A server's TLS settings: ALPN h2 and http/1.1, client certificates requested but not verified, no
 // session resumption (it would outlive a change of the client authorities), no renegotiation.
-// Shared by listeners, thread-safe. It may be changed while connections are made: new handshakes
-// use the new settings, existing connections go on.
+// Shared by listeners, thread-safe; no method blocks. It may be changed while connections are made:
+// new handshakes use the new settings, existing connections go on.
 class ServerTls {
  public:
   virtual ~ServerTls() = default;

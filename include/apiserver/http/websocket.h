@@ -28,8 +28,8 @@ inline constexpr int kWebSocketGoingAway = 1001;
 inline constexpr int kWebSocketPolicyViolation = 1008;
 inline constexpr int kWebSocketInternalError = 1011;
 
-// One open WebSocket. Thread-safe. It may be kept longer than its connection lives; its methods do
-// nothing then.
+// One open WebSocket. Thread-safe; no method blocks. It may be kept longer than its connection
+// lives; its methods do nothing then.
 class WebSocket {
  public:
   virtual ~WebSocket() = default;
@@ -42,7 +42,8 @@ class WebSocket {
   virtual const std::string& protocol() const = 0;
 };
 
-// Takes the messages of WebSocketHandler::Next. room() says how many bytes are welcome now.
+// Takes the messages of WebSocketHandler::Next, on the same thread; no method blocks. room() says
+// how many bytes are welcome now.
 class WebSocketWriter {
  public:
   virtual ~WebSocketWriter() = default;
@@ -99,7 +100,7 @@ std::vector<std::string> OfferedWebSocketProtocols(const Request& request);
 Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
                      std::unique_ptr<WebSocketHandler> handler);
 // Does the same for a host that only answers messages; `on_message` is called as
-// WebSocketHandler::OnMessage is.
+// WebSocketHandler::OnMessage is, on the loop, and must not block.
 Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
                      UniqueFunction<void(WebSocket&, WebSocketMessage)> on_message);
 

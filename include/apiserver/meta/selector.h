@@ -71,8 +71,8 @@ class FieldSelector {
   // The selector `field=value`.
   static FieldSelector Equals(std::string field, std::string value);
   // Changes the field or value of a requirement, as Scheme's field label conversion does. Called on
-  // the thread of Transform(), once for each requirement. A requirement whose field and value both
-  // become empty is dropped.
+  // the thread of Transform(), once for each requirement; must not block. A requirement whose field
+  // and value both become empty is dropped.
   using Rewrite = std::function<Status(std::string& field, std::string& value)>;
   // Returns the selector with every requirement rewritten, or the first error of `rewrite`.
   Result<FieldSelector> Transform(const Rewrite& rewrite) const;
@@ -80,7 +80,8 @@ class FieldSelector {
   bool empty() const { return requirements_.empty(); }
   const std::vector<Requirement>& requirements() const { return requirements_; }
   // Reports whether all requirements match. `read` returns the value of a field, "" for an unknown
-  // one; it is called on this thread, and the text must live until it returns the next.
+  // one; it is called on this thread and must not block. The text must live until it returns the
+  // next.
   bool Matches(const std::function<std::string_view(std::string_view field)>& read) const;
   // Returns the value that `field` must equal. nullopt: it requires no single value.
   std::optional<std::string> RequiresExact(std::string_view field) const;

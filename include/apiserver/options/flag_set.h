@@ -27,7 +27,8 @@ using FlagPtr = std::shared_ptr<const Flag>;
 using Flags = std::vector<FlagPtr>;
 
 // Takes all texts that a flag is given, in their order, once. An error says what is wrong with
-// them; the set puts the flag's name in front.
+// them; the set puts the flag's name in front. Called on the thread that reads the command line;
+// may block.
 using ReadTexts = std::function<Status(const std::vector<std::string>& texts)>;
 
 // The place for a flag's value, which also decides its type. The variable there holds the default,
@@ -66,7 +67,7 @@ struct FlagSpec {
 };
 
 // Flags by name. A program implements it once, over its parser, and lets groups add their flags
-// before it reads the command line.
+// before it reads the command line. Used by one thread, which may block.
 class FlagSet {
  public:
   virtual ~FlagSet() = default;

@@ -79,12 +79,13 @@ class PollingStore : public rest::Storage,
  public:
   // Polls at once, besides the interval, and returns when watches can see the changes: for tests,
   // and for hosts that are told of changes. Returns the error of the poll, or of an object that
-  // cannot be served. Blocks while another poll runs.
+  // cannot be served. Any thread that may block: it blocks while another poll runs.
   virtual Status Poll(const Context& ctx) = 0;
 };
 
 // Makes a store and starts its first poll unless the interval is zero. kInvalid: a required option
-// is missing.
+// is missing, or the path of a column or of a selectable field leads to nothing that the kind's
+// schema has.
 Result<std::shared_ptr<PollingStore>> NewPollingStore(PollingOptions options);
 
 }  // namespace apiserver::inline v0::registry

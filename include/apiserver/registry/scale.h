@@ -39,8 +39,8 @@ struct ScaleOptions {
 // the ownership of the replicas in managedFields is translated in both directions. A write with
 // negative replicas fails with kInvalid; one whose uid or resourceVersion is not the object's, with
 // kConflict. If the kind is structural (a custom resource), an object without replicas has no Scale
-// (500), and a Scale without resourceVersion overwrites. kInvalid: `main` is missing or a path is
-// not valid.
+// (500), and a Scale without resourceVersion overwrites. kInvalid: `main` is missing, or a path is
+// not valid or leads to no integer (for the selector: to nothing) that the kind's schema has.
 Result<std::shared_ptr<rest::Storage>> NewScaleStore(std::shared_ptr<Store> main,
                                                      ScaleOptions options);
 

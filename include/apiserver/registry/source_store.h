@@ -119,8 +119,8 @@ struct SourceOptions {
 //
 // The store is a registry::Store: NewStatusStore and NewScaleStore work over it. Destroy() cancels
 // the Context of reads in progress, waits for the source's running functions and destroys the
-// source; it must not be called inside one of them. kInvalid: a required option is missing or an
-// option cannot be used.
+// source; it must not be called inside one of them. kInvalid: a required option is missing, an
+// option cannot be used, or NewStore() would refuse a path of the kind.
 Result<std::shared_ptr<Store>> NewSourceStore(const StorageConfig& config, SourceOptions options,
                                               std::unique_ptr<Source> source);
 

@@ -38,7 +38,7 @@ struct StorageConfig {
   std::string prefix = "/registry";
   // Returns the transformer that a resource's values pass before they are stored. Empty, or it
   // returns null: values are stored untransformed. See storage::value::Encryption::TransformerFor.
-  // Called inside NewStore, on its thread.
+  // Called inside NewStore, on its thread; may block.
   std::function<storage::value::TransformerPtr(const runtime::GroupResource&)> transformer_for =
       nullptr;
   bool watch_cache = true;
@@ -94,7 +94,8 @@ struct StoreOptions {
 };
 
 // Serves one resource: get, list, watch, create, update, patch, delete, deletecollection, with
-// generateName, finalizers, graceful deletion, preconditions and dry run.
+// generateName, finalizers, graceful deletion, preconditions and dry run. Threads and blocking are
+// those of the interfaces: writes on a thread that may block, reads on a loop if AnswersInline().
 class Store : public rest::Storage,
               public rest::Scoper,
               public rest::SingularNameProvider,
@@ -125,7 +126,8 @@ class Store : public rest::Storage,
                                                 runtime::SchemaPart checked) = 0;
 };
 
-// Makes a store. kInvalid: a required option is missing.
+// Makes a store. kInvalid: a required option is missing, or the path of a column or of a selectable
+// field leads to nothing that the kind's schema has.
 Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options);
 
 // Makes the status subresource of `main`, for the same objects with its own strategy. It serves get

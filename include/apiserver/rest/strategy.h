@@ -14,9 +14,10 @@
 
 // A resource's own rules for writes: rest.RESTCreateStrategy and siblings of k8s.io/apiserver.
 // Functions with a safe default are virtual, those that every resource must define are pure.
-// Strategies are stateless or thread-safe and see objects in the hub version. Functions with a
-// Context or an object run with a write on a pool thread and may block; the others are also called
-// on event loops and must not block.
+// Strategies are stateless or thread-safe and see objects in the hub version.
+//
+// Threads: functions with a Context or an object run with a write on a pool thread and may block;
+// the others are also called on event loops and must not block.
 namespace apiserver::inline v0::rest {
 
 // The fate of dependents if the delete of their owner does not specify it.

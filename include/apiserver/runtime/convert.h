@@ -63,7 +63,8 @@ Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::st
 Result<std::vector<ObjectPtr>> Converted(const Context& ctx, std::span<const ObjectPtr> objects,
                                          std::string_view version);
 
-// Receives an object and its index. Runs on the calling thread, within VisitConverted().
+// Receives an object and its index. Runs on the calling thread, within VisitConverted(); may block
+// if that thread may.
 using Visit = std::function<void(std::size_t place, const Object&)>;
 // Calls `visit` once for each of `objects`, which are of one kind, with its index and the object in
 // `version`: the object itself, or a converted copy that is destroyed afterwards. If the converter

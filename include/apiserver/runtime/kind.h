@@ -76,7 +76,8 @@ struct KindVersion {
   std::function<void(Object&)> set_defaults = nullptr;
   // Rewrite the content from this version into the hub version and back. Null: the shapes are the
   // same, or this is the hub version. They must not change metadata. Only FunctionConverter()
-  // (convert.h) calls them; they are ignored if the kind has its own converter.
+  // (convert.h) calls them, on the threads and under the rules of blocking of set_defaults; they
+  // are ignored if the kind has its own converter.
   std::function<Status(Object&)> to_hub = nullptr;
   std::function<Status(Object&)> from_hub = nullptr;
   // Fields that have another name in the hub version. Applied before to_hub and after from_hub.

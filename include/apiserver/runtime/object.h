@@ -29,7 +29,7 @@ class ContentLoader {
   virtual ~ContentLoader() = default;
   // Parses the object's stored_bytes() into `root`, in the object's version and without converting.
   // Must not touch the object's content. Must not fail for bytes that were validated when they were
-  // stored. Called on any thread.
+  // stored. Called on any thread; must not block.
   virtual Status Load(const Object& object, Arena& arena, Value& root) const = 0;
 };
 

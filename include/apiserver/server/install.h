@@ -25,14 +25,15 @@ struct Resource {
   std::shared_ptr<const rest::Strategy> strategy = nullptr;
   // The strategy of the status subresource. Null: rest::NewStatusStrategy(strategy, kind).
   std::shared_ptr<const rest::Strategy> status_strategy = nullptr;
-  // Makes a subresource of the resource's store, while the kind is installed.
+  // Makes a subresource of the resource's store, while the kind is installed. Runs on the thread of
+  // InstallKinds() and may block.
   using Subresource =
       std::function<Result<std::shared_ptr<rest::Storage>>(std::shared_ptr<registry::Store>)>;
   // Further subresources by name, "rotate", served in the same versions. One that is called
   // "status" or "scale" stands in place of the one that the kind declares.
   std::map<std::string, Subresource> subresources = {};
   // Changes the options of the resource's store, such as columns and hooks, before it is made.
-  // Null: nothing is changed.
+  // Runs on the thread of InstallKinds() and may block. Null: nothing is changed.
   std::function<void(registry::StoreOptions&)> configure = nullptr;
 };
 
@@ -45,7 +46,8 @@ struct Resource {
 //       server::InstallKinds(*server, server->Storage(*engine), {{.kind = pet}}).status());
 //
 // kInvalid: a kind is missing, is there twice, is served in no version, or does not go with its
-// strategy; a subresource has no valid name; what NewStore() and NewScaleStore() refuse. kConflict:
+// strategy; a version has a status or scale subresource over a field that its schema does not have;
+// a subresource has no valid name; what NewStore() and NewScaleStore() refuse. kConflict:
 // the scheme knows another kind of that name or plural, or the server serves the resource already.
 Result<std::vector<std::shared_ptr<registry::Store>>> InstallKinds(
     Handler& server, const registry::StorageConfig& storage, std::vector<Resource> resources);

@@ -61,6 +61,8 @@ std::string TransportError(const std::string& url, const Status& error) {
 }
 
 // Refuses a dry run if the webhook may have side effects.
+// Follows the check of both Go dispatchers: only None and NoneOnDryRun promise not to act on a dry
+// run.
 std::optional<CallResult> CheckSideEffects(const Attributes& attributes, const Webhook& webhook) {
   if (!attributes.dry_run) return std::nullopt;
   if (webhook.side_effects.empty()) {
@@ -73,6 +75,7 @@ std::optional<CallResult> CheckSideEffects(const Attributes& attributes, const W
 }
 
 // Returns whole seconds, rounded up, as they are sent to the webhook.
+// A webhook never reads a limit of 0.
 std::string TimeoutText(milliseconds time) {
   return std::to_string((time.count() + 999) / 1000) + "s";
 }
@@ -93,6 +96,7 @@ void DescribeCall(const Attributes& attributes, const Invocation& invocation,
   span.SetAttribute("UID", call.review.uid);
 }
 
+// nullopt: the request's own time is over.
 std::optional<milliseconds> WebhookCaller::TimeFor(const Context& ctx,
                                                    const Webhook& webhook) const {
   milliseconds time = webhook.timeout;
@@ -108,6 +112,7 @@ std::variant<WebhookCall, CallResult> WebhookCaller::Prepare(const Context& ctx,
                                                              const Invocation& invocation,
                                                              const ReviewObjects& objects) {
   const Webhook& webhook = *invocation.webhook;
+  // Fails rather than calls: a condition might exclude the request.
   if (webhook.has_match_conditions) {
     return CallResult::Failed("matchConditions cannot be evaluated by this server",
                               meta::NewServiceUnavailable("error calling webhook"));
@@ -132,6 +137,8 @@ std::variant<WebhookCall, CallResult> WebhookCaller::Prepare(const Context& ctx,
                               .headers = {{"Content-Type", "application/json"},
                                           {"Accept", "application/json"},
                                           {"User-Agent", "kube-apiserver-admission"}},
+                              // The query tells the webhook for how long this server waits, as
+                              // upstream's does.
                               .body = std::exchange(review->json, {}),
                               .timeout = *time};
   return WebhookCall{
@@ -148,6 +155,7 @@ CallResult WebhookCaller::Judge(const Context& ctx, const Attributes& attributes
     failed.cancelled = !ended.ok() && ended.reason() != Reason::kTimeout;
     return failed;
   }
+  // Go's rest.Result accepts 200 to 206.
   if (response->code < 200 || response->code > 206) return NotCalled(ErrorOfAnswer(*response));
   // The request asked for no coding, and the size of the unpacked text is not known.
   if (const auto coding = response->headers.Get("Content-Encoding");
@@ -167,6 +175,7 @@ CallResult WebhookCaller::Judge(const Context& ctx, const Attributes& attributes
         "received invalid webhook response: " + std::string(verified.message()),
         meta::NewServiceUnavailable("error validating webhook response"));
   }
+  // Annotations and warnings are kept for refusals as well.
   for (const auto& [key, value] : answer->audit_annotations) {
     const Status added = attributes.annotations->Add(webhook.name + "/" + key, value);
     if (added.ok()) continue;

@@ -31,6 +31,7 @@ std::string HostPort(std::string_view origin) {
 
 }  // namespace
 
+// The key of credentials is host and port, as in Go's AuthenticationInfoResolver.
 Result<std::shared_ptr<client::HttpClient>> WebhookClients::NewClient(
     const std::string& origin, const client::HttpClientOptions& options) const {
   const client::ClientConfig* const user = users_ ? users_->For(HostPort(origin)) : nullptr;
@@ -41,6 +42,7 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::NewClient(
   if (deps_.executor == nullptr) return Unreachable("users of webhooks need an executor");
   client::ClientConfig config = *user;
   config.server = origin;
+  // A webhook's own authorities replace those of the kubeconfig; its identity stays.
   if (!options.tls.ca_pem.empty()) {
     config.ca_file.clear();
     config.ca_pem = options.tls.ca_pem;
@@ -56,6 +58,7 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::NewClient(
   return client::NewFollowedClient(config, deps);
 }
 
+// Clients are shared by webhooks with the same server, so that these share its connections.
 Result<std::shared_ptr<client::HttpClient>> WebhookClients::ClientFor(
     const std::string& origin, const client::HttpClientOptions& options) {
   const std::string key = origin + "\n" + options.address + "\n" + options.tls.ca_pem;
@@ -63,10 +66,13 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::ClientFor(
     auto clients = clients_.Lock();
     const auto at = std::ranges::find(*clients, key, &Entry::key);
     if (at != clients->end()) {
+      // The most recently used client moves to the front, so the last one is dropped first.
       clients->splice(clients->begin(), *clients, at);
       return at->client;
     }
   }
+  // Made without the lock, since files may have to be read. Two threads may both make a client; the
+  // second entry of a key is dropped in its turn.
   ASSIGN_OR_RETURN(std::shared_ptr<client::HttpClient> client, NewClient(origin, options));
   Entry dropped;  // Destroyed after the lock is released.
   auto clients = clients_.Lock();

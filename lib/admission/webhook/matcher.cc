@@ -21,6 +21,7 @@ const EquivalentResource* FirstMatch(const Webhook& webhook, const Attributes& a
   return nullptr;
 }
 
+// Follows Webhook.ShouldCallHook: rules for the requested resource win over equivalents.
 std::optional<Invocation> MatchRules(const Webhook& webhook, const Attributes& attributes) {
   const bool own = std::ranges::any_of(webhook.rules, [&](const WebhookRule& rule) {
     return rule.Matches(attributes, attributes.resource);
@@ -36,6 +37,7 @@ std::optional<Invocation> MatchRules(const Webhook& webhook, const Attributes& a
 
 }  // namespace
 
+// The order is upstream's: selectors, then rules, and only then the errors of selectors.
 Result<std::optional<Invocation>> WebhookMatcher::Match(const Context& ctx, const Webhook& webhook,
                                                         const Attributes& attributes,
                                                         const runtime::Object* object) const {

@@ -28,10 +28,12 @@ struct WebhookReinvocation final : Reinvocation::State {
   std::set<std::string> previously_invoked;
   std::set<std::string> reinvoke;
 
+  // Called after a change: the webhooks that were called before, and allow a second call, get one.
   void RequirePrevious() {
     reinvoke.merge(previously_invoked);
     previously_invoked.clear();
   }
+  // Two nulls are equal: a delete has no object.
   bool ChangedSince(const runtime::Object* object) const {
     if (last_output == nullptr || object == nullptr) return last_output.get() != object;
     return !(last_output->root() == object->root());
@@ -46,6 +48,7 @@ WebhookReinvocation& ReinvocationOf(Reinvocation& reinvocation) {
 }
 
 // Checks that `patch` is a list of operations, and returns their number in `operations`.
+// The patch is checked before it is applied, to tell an undecodable one from one that does not fit.
 Status CheckPatch(std::string_view patch, std::size_t& operations) {
   runtime::Arena arena;
   ASSIGN_OR_RETURN(const Value parsed, codec::ParseJson(patch, arena));
@@ -62,6 +65,8 @@ Status CheckPatch(std::string_view patch, std::size_t& operations) {
 }
 
 // Returns `object` after the patch, as a body of its version before defaults are set.
+// Defaults are set by the caller after the comparison: a patch that changes nothing must not count
+// as a change because of them.
 Result<std::unique_ptr<runtime::Object>> Patched(const runtime::Object& object,
                                                  std::string_view patch) {
   std::unique_ptr<runtime::Object> patched = object.Clone();
@@ -105,6 +110,7 @@ class MutatingWebhookAdmission final : public Plugin {
   bool Handles(Operation) const override { return true; }
   bool validates() const override { return false; }
 
+  // Runs twice for a request at most; see Chain::Admit.
   Status Admit(const Context& ctx, Attributes& attributes) const override {
     ASSIGN_OR_RETURN(const auto webhooks, dispatcher_.WebhooksFor(attributes));
     if (webhooks->empty()) return {};
@@ -130,6 +136,7 @@ class MutatingWebhookAdmission final : public Plugin {
     bool changed = false;  // True if its patch changed the object.
   };
 
+  // One after the other, each with the changes of those before it. Blocks.
   Status CallAll(const Context& ctx, Attributes& attributes, const Webhooks& webhooks,
                  WrittenVersion& version, WebhookReinvocation& again) const {
     const bool second = attributes.reinvocation->is_reinvoke();
@@ -146,6 +153,7 @@ class MutatingWebhookAdmission final : public Plugin {
                 .place = {.round = second ? 1 : 0, .index = static_cast<int>(i)}};
       const Status status = CallOne(ctx, attributes, turn);
       if (turn.changed) {
+        // Both hold even if the call failed afterwards: the object has changed.
         again.RequirePrevious();
         attributes.reinvocation->SetShouldReinvoke();
       }
@@ -155,6 +163,7 @@ class MutatingWebhookAdmission final : public Plugin {
     return {};
   }
 
+  // Records the mutation annotation for every call, with and without a change.
   Status CallOne(const Context& ctx, Attributes& attributes, Turn& turn) const {
     const Webhook& webhook = *turn.invocation.webhook;
     const Clock& clock = *dispatcher_.options().clock;
@@ -178,6 +187,7 @@ class MutatingWebhookAdmission final : public Plugin {
     if (call == nullptr) return std::get<CallResult>(std::move(prepared));
     trace::ScopedSpan span(ctx, "Call mutating webhook");
     DescribeCall(attributes, invocation, *call, span.span());
+    // Measures the call alone; conversions and patches are this server's own time.
     const auto response = [&] {
       const request::LatencyTimer timer(ctx, request::Layer::kMutatingWebhook,
                                         *dispatcher_.options().clock);
@@ -187,6 +197,7 @@ class MutatingWebhookAdmission final : public Plugin {
     return caller.Judge(ctx, attributes, *invocation.webhook, *call, response);
   }
 
+  // The object stays as it was unless all of the patch can be used.
   static CallResult Apply(const Attributes& attributes, CallResult result, Turn& turn) {
     const Webhook& webhook = *turn.invocation.webhook;
     const std::string& patch = result.answer.patch;

@@ -15,10 +15,12 @@ WebhookAdmissionOptions WithDefaults(WebhookAdmissionOptions options) {
   return options;
 }
 
+// The text of upstream's ErrCallingWebhook, by which clients and dashboards tell these errors.
 std::string FailureText(const Webhook& webhook, const CallResult& result) {
   return "failed calling webhook " + field::Quote(webhook.name) + ": " + result.why;
 }
 
+// Follows the outcomes that mutating/dispatcher.go and validating/dispatcher.go count.
 WebhookOutcome OutcomeOf(const Attributes& attributes, const Webhook& webhook,
                          const CallResult& result) {
   WebhookOutcome outcome{.webhook = webhook.name,
@@ -54,6 +56,7 @@ WebhookDispatcher::WebhookDispatcher(WebhookAdmissionOptions options)
       matcher_(options_.namespaces.get()),
       caller_(options_) {}
 
+// Without this exclusion, a webhook that refuses everything could forbid its own removal.
 bool WebhookDispatcher::Excluded(const Attributes& attributes) const {
   if (IsAdmissionConfiguration(attributes.kind)) return true;
   const runtime::GroupResource resource = attributes.resource.group_resource();
@@ -71,6 +74,7 @@ Result<std::shared_ptr<const Webhooks>> WebhookDispatcher::WebhooksFor(
   return options_.webhooks->Get();
 }
 
+// Called only if failurePolicy is Ignore.
 Status WebhookDispatcher::FailOpen(const Context& ctx, const Attributes& attributes,
                                    const Webhook& webhook, const CallResult& result,
                                    Place place) const {
@@ -90,6 +94,7 @@ Status WebhookDispatcher::FailOpen(const Context& ctx, const Attributes& attribu
   return meta::NewTimeoutError("request did not complete within requested timeout", 0);
 }
 
+// Counts the result before it decides, so that forgiven failures are counted as well.
 Status WebhookDispatcher::Conclude(const Context& ctx, const Attributes& attributes,
                                    const Webhook& webhook, const CallResult& result,
                                    Place place) const {
@@ -111,6 +116,7 @@ Status WebhookDispatcher::Conclude(const Context& ctx, const Attributes& attribu
   return meta::NewInternalError(FailureText(webhook, result));
 }
 
+// Upstream's keys: round and index keep apart the calls of one webhook in both rounds.
 std::string WebhookAnnotationKey(std::string_view prefix, WebhookDispatcher::Place place) {
   return std::string(prefix) + "webhook.admission.k8s.io/round_" + std::to_string(place.round) +
          "_index_" + std::to_string(place.index);

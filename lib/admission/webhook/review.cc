@@ -17,6 +17,7 @@ using runtime::Value;
 
 constexpr std::string_view kGroup = "admission.k8s.io";
 
+// The members of admission/v1.AdmissionRequest in Go's order.
 Value RequestValue(const Attributes& attributes, const Invocation& invocation,
                    const ReviewObjects& objects, std::string_view uid, Arena& arena) {
   MapBuilder map(arena);
@@ -37,6 +38,7 @@ std::string GvkText(std::string_view api_version, std::string_view kind) {
 
 }  // namespace
 
+// The JSON is made here, so the result depends on no object of the request.
 Result<ReviewRequest> NewReview(const Attributes& attributes, const Invocation& invocation,
                                 const ReviewObjects& objects, Random& random) {
   const std::vector<std::string>& versions = invocation.webhook->review_versions;
@@ -58,6 +60,7 @@ Result<ReviewRequest> NewReview(const Attributes& attributes, const Invocation& 
   return request;
 }
 
+// Follows VerifyAdmissionResponse of webhook/request.
 Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& answer) {
   const auto refuse = [](std::string why) { return Status(Reason::kInvalid, std::move(why)); };
   if (!answer.has_response) return refuse("webhook response was absent");
@@ -94,6 +97,7 @@ Status VerifyReview(const ReviewRequest& request, bool mutating, ReviewAnswer& a
   return {};
 }
 
+// Follows ToStatusErr of webhook/errors.
 Status RefusalOf(std::string_view webhook, const ReviewAnswer& answer) {
   // An answer without a result still needs a code that is an error.
   const Status result = answer.result.value_or(Status(Reason::kUnknown, "").WithCode(400));

@@ -23,6 +23,7 @@ std::string_view JsonTypeName(const Value& value) {
 
 // Reads members of the right type and keeps the first error. An absent or null member reads as
 // zero, as in Go.
+// Errors have the words of Go's encoding/json.
 class AnswerReader {
  public:
   std::string Text(const Value& map, std::string_view key, std::string_view path) {
@@ -88,6 +89,7 @@ void ReadResult(const Value& status, AnswerReader& reader, runtime::Arena& arena
   answer.result = meta::StatusFromValue(failure.Build());
 }
 
+// AdmissionResponse.patch is []byte in Go, hence base64 in JSON.
 void ReadPatch(const Value& response, AnswerReader& reader, ReviewAnswer& answer) {
   const std::string text = reader.Text(response, "patch", "AdmissionResponse.response.patch");
   if (std::optional<std::string> patch = text::DecodeBase64(text)) {
@@ -129,6 +131,7 @@ void ReadResponse(const Value& response, AnswerReader& reader, runtime::Arena& a
 
 }  // namespace
 
+// Follows the decoding of an AdmissionReview by client-go; errors have its words.
 Result<ReviewAnswer> DecodeReview(std::string_view body) {
   runtime::Arena arena;
   const Result<Value> parsed = codec::ParseJson(body, arena);

@@ -7,6 +7,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
+// A source for hosts that know their webhooks when they start, and for tests.
 class StaticWebhooks final : public WebhookSource {
  public:
   explicit StaticWebhooks(Webhooks webhooks)
@@ -53,6 +54,7 @@ void InformedWebhooks::Start(std::shared_ptr<client::Client> client) {
 }
 
 void InformedWebhooks::Stop() {
+  // Called without the lock: Stop() waits for handlers, which take it.
   const std::shared_ptr<client::Informer> informer = state_.Lock()->informer;
   if (!informer) return;
   informer->Stop();
@@ -60,12 +62,14 @@ void InformedWebhooks::Stop() {
   state_.Lock()->client = nullptr;
 }
 
+// Waits for Start() as well: a request may come before the server has started its informers.
 bool InformedWebhooks::WaitForSync(std::chrono::milliseconds timeout) const {
   if (!started_.WaitFor(timeout)) return false;
   const std::shared_ptr<client::Informer> informer = state_.Lock()->informer;
   return informer->HasSynced() || informer->WaitForSync(timeout);
 }
 
+// Parsed under the lock: several requests would else parse the same objects after a change.
 std::shared_ptr<const Webhooks> InformedWebhooks::Get() const {
   static const auto none = std::make_shared<const Webhooks>();
   auto state = state_.Lock();

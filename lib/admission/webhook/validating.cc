@@ -29,6 +29,7 @@ struct CallsUnderWay {
   std::atomic<std::size_t> missing{1};  // One for the thread that starts them.
   Notification done;
 
+  // The last one to come notifies, be it the starting thread or a client's.
   void Done() {
     if (missing.fetch_sub(1) == 1) done.Notify();
   }
@@ -43,6 +44,7 @@ class ValidatingWebhookAdmission final : public Plugin {
   bool Handles(Operation) const override { return true; }
   bool mutates() const override { return false; }
 
+  // Blocks until all webhooks have answered or timed out, so it runs on the pool.
   Status Validate(const Context& ctx, const Attributes& attributes) const override {
     ASSIGN_OR_RETURN(const auto webhooks, dispatcher_.WebhooksFor(attributes));
     auto calls = std::make_shared<CallsUnderWay>();
@@ -55,6 +57,7 @@ class ValidatingWebhookAdmission final : public Plugin {
       return meta::NewTimeoutError("request did not complete within requested timeout", 0);
     }
     Start(ctx, attributes, calls);
+    // `calls` is shared: the last callback may still be in Notify() when this thread goes on.
     calls->done.Wait();
     return Judge(ctx, attributes, *calls);
   }
@@ -99,6 +102,8 @@ class ValidatingWebhookAdmission final : public Plugin {
   }
 
   // Returns the first refusal in the order of the webhooks; all results are counted.
+  // Waits for no answer: results are looked at in the order of the webhooks, so that the error does
+  // not depend on which one came first.
   Status Judge(const Context& ctx, const Attributes& attributes, CallsUnderWay& calls) const {
     Status first;
     int index = 0;

@@ -11,6 +11,7 @@ namespace apiserver::v0::admission {
 
 namespace {
 
+// Conversion is between versions of one kind only.
 Status CheckKind(const runtime::Object& object, const runtime::GroupVersionKind& kind) {
   if (object.kind().group_kind() == runtime::GroupKind{kind.group, kind.kind}) return {};
   return meta::NewInternalError("unable to convert a " + object.kind().kind() + " to " +
@@ -51,6 +52,7 @@ Result<Copies> Converted(const Context& ctx, const ReviewObjects& objects,
 
 }  // namespace
 
+// Converts once for each kind and version, however many webhooks want it.
 Result<ReviewObjects> ReadVersions::In(const Context& ctx, const runtime::GroupVersionKind& kind) {
   if (ReadableAsIs(attributes_.object, kind) && ReadableAsIs(attributes_.old_object, kind)) {
     return ReviewObjects{attributes_.object, attributes_.old_object};
@@ -65,6 +67,7 @@ Result<ReviewObjects> ReadVersions::In(const Context& ctx, const runtime::GroupV
   return ReviewObjects{at->second.object.get(), at->second.old_object.get()};
 }
 
+// Write back first: the next webhook must see the changes in its own version as well.
 Status WrittenVersion::TurnTo(const Context& ctx, const runtime::GroupVersionKind& kind) {
   if (kind_ == kind) return {};
   RETURN_IF_ERROR(WriteBack(ctx));
@@ -81,6 +84,7 @@ void WrittenVersion::Set(std::unique_ptr<runtime::Object> object) {
   dirty_ = true;
 }
 
+// Copies the changes into the request's object, in its own version. Does nothing if there are none.
 Status WrittenVersion::WriteBack(const Context& ctx) {
   if (!std::exchange(dirty_, false)) return {};
   runtime::Object& target = *attributes_.editable;

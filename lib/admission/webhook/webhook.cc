@@ -22,6 +22,7 @@ Result<meta::LabelSelector> SelectorOf(const Value& selector) {
   return selector.is_null() ? meta::LabelSelector() : meta::LabelSelectorAsSelector(selector);
 }
 
+// A service's port is 443 by default, as in admissionregistration/v1.
 client::WebhookClientConfig ClientConfigOf(const Value& config) {
   client::WebhookClientConfig made{.url = std::string(config["url"].AsString())};
   if (const Value service = config["service"]; service.is_map()) {
@@ -42,6 +43,8 @@ client::WebhookClientConfig ClientConfigOf(const Value& config) {
   return made;
 }
 
+// Absent fields read as the defaults of admissionregistration/v1, which the API sets when it
+// stores.
 Webhook WebhookOf(const Value& value, WebhookType type, std::string_view configuration) {
   Webhook webhook{.type = type,
                   .configuration = std::string(configuration),

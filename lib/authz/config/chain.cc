@@ -22,6 +22,8 @@ struct Connection {
   std::string url;
 };
 
+// With InClusterConfig the webhook is the cluster's API server, called at its SubjectAccessReview
+// resource.
 Result<Connection> ConnectionOf(const WebhookConfiguration& webhook,
                                 const AuthorizationConfigFileOptions& options) {
   Connection connection;
@@ -52,6 +54,7 @@ Result<std::unique_ptr<auth::Authorizer>> NewConfiguredWebhook(
                                                                  .clock = options.clock,
                                                                  .log = options.log}));
   made.webhook.url = std::move(connection.url);
+  // Rounded up: a timeout below a millisecond would become zero.
   made.webhook.timeout = std::chrono::ceil<std::chrono::milliseconds>(webhook.timeout);
   made.webhook.backoff = options.backoff;
   made.webhook.executor = options.executor;
@@ -94,6 +97,8 @@ Result<Chain> NewChain(const AuthorizationConfiguration& config,
                        const AuthorizationConfigFileOptions& options) {
   std::vector<std::shared_ptr<const auth::Authorizer>> authorizers;
   std::vector<std::shared_ptr<const auth::RuleResolver>> rules;
+  // Always first, as in Go's reloadable authorizer: a wrong file must not lock the administrator
+  // out.
   authorizers.push_back(NewPrivilegedGroups({std::string(auth::kSystemPrivilegedGroup)}));
   for (const AuthorizerConfiguration& configured : config.authorizers) {
     ASSIGN_OR_RETURN(Link link, NewLink(configured, options));

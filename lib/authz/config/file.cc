@@ -122,6 +122,7 @@ class ConfigFile final : public AuthorizationConfigFile {
             "missing required types: [" + names + "]; put them back, or restart the server"};
   }
 
+  // Names the line of `path`, so that an administrator finds the fault in a long file.
   static Status At(const std::string& text, const field::Path& path, const std::string& what) {
     const std::size_t line = codec::YamlLineOf(text, path.text());
     const std::string place = line == 0 ? "" : "line " + std::to_string(line) + ": ";

@@ -24,6 +24,7 @@ WebhookConnectionInfo ReadConnection(ConfigReader& reader, const Path& path, Val
   return info;
 }
 
+// Absent durations keep their defaults, which WebhookConfiguration has as members.
 WebhookConfiguration ReadWebhook(ConfigReader& reader, const Path& path, Value value) {
   reader.CheckFields(
       path, value,
@@ -65,6 +66,7 @@ AuthorizerConfiguration ReadAuthorizer(ConfigReader& reader, const Path& path, V
   return authorizer;
 }
 
+// Types of authorizers are ASCII.
 std::string Lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;

@@ -13,6 +13,7 @@ using field::ErrorList;
 using field::Path;
 using std::chrono::nanoseconds;
 
+// The longest timeout that Go's ValidateWebhookConfiguration accepts.
 constexpr nanoseconds kTimeoutMax = std::chrono::seconds(30);
 
 bool Contains(const std::vector<std::string>& texts, const std::string& text) {
@@ -38,6 +39,7 @@ void CheckDuration(const Path& path, nanoseconds value, nanoseconds most, const 
   }
 }
 
+// Does not read the file: a kubeconfig that does not parse is reported when its client is made.
 void CheckKubeConfigFile(const Path& path, const std::optional<std::string>& file,
                          const FileSystem& files, ErrorList& errors) {
   if (!file || file->empty()) {
@@ -81,6 +83,7 @@ void CheckConnection(const Path& path, const WebhookConnectionInfo& info, const 
   }
 }
 
+// Follows ValidateWebhookConfiguration of apiserver/validation.
 void CheckWebhook(const Path& path, const WebhookConfiguration& webhook, const FileSystem& files,
                   ErrorList& errors) {
   CheckDuration(path.Child("timeout"), webhook.timeout, kTimeoutMax, "must be > 0s and <= 30s",
@@ -107,6 +110,7 @@ void CheckWebhook(const Path& path, const WebhookConfiguration& webhook, const F
   }
 }
 
+// Names become values of metric labels, so they must differ.
 void CheckName(const Path& path, const std::string& name, const std::set<std::string>& seen,
                ErrorList& errors) {
   if (name.empty()) return errors.Required(path);
@@ -120,6 +124,7 @@ void CheckName(const Path& path, const std::string& name, const std::set<std::st
 
 }  // namespace
 
+// Follows ValidateAuthorizationConfiguration, which reports every fault and not only the first.
 ErrorList ValidateAuthorizationConfiguration(const AuthorizationConfiguration& config,
                                              const FileSystem& files,
                                              const AuthorizerTypes& types) {
@@ -128,6 +133,7 @@ ErrorList ValidateAuthorizationConfiguration(const AuthorizationConfiguration& c
   if (config.authorizers.empty()) {
     errors.Required(authorizers, "at least one authorization mode must be defined");
   }
+  // Most types may occur once only; `repeatable` has the others, such as Webhook.
   std::set<std::string> seen_types;
   std::set<std::string> seen_names;
   for (std::size_t i = 0; i < config.authorizers.size(); ++i) {

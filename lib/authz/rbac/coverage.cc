@@ -67,6 +67,8 @@ class Search {
   }
 
  private:
+  // Walks the product of the lists, depth first. `from` are the held rules that may cover any of
+  // it.
   void Multiply(std::vector<Dimension> dimensions, const Places& from) {
     const auto nothing = [](const Dimension& each) { return each.texts->empty(); };
     if (stopped_ || std::ranges::any_of(dimensions, nothing)) return;
@@ -83,6 +85,7 @@ class Search {
     (void)Covered(0, from);
   }
 
+  // The lists are sorted and few. `merged_` is a deque, so that pointers into it stay valid.
   const Places* Merge(const std::vector<const Places*>& lists) {
     static const Places none;
     Step(lists.size() + 1);
@@ -126,6 +129,7 @@ class Search {
     for (std::size_t i = 0; i < dimension.texts->size() && !stopped_; ++i) {
       const Places& covering = *dimension.covering[i];
       Places left = Common(held, covering);
+      // The parts below depend on `left` alone: equal sets have equal results.
       if (covered_[level].contains(left)) continue;
       chosen_[level] = i;
       if (!Covered(level + 1, left)) {
@@ -153,6 +157,7 @@ class Search {
     missing_.parts.push_back(std::move(part));
   }
 
+  // Steps are compared elements. The deadline is looked at rarely, since it reads a clock.
   void Step(std::size_t steps) {
     steps_ += steps;
     if (steps_ < look_at_) return;

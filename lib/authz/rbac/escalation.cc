@@ -25,6 +25,7 @@ std::vector<const PolicyRule*> PointersTo(const std::vector<PolicyRule>& rules) 
   return pointers;
 }
 
+// Without limits of bytes and steps, and with a context that does not end, it cannot fail.
 MissingParts AllMissing(const std::vector<PolicyRule>& held, const std::vector<PolicyRule>& wanted,
                         std::size_t parts_max) {
   constexpr std::size_t kNoLimit = std::string::npos;
@@ -54,6 +55,8 @@ std::string Describe(const MissingParts& missing) {
 
 }  // namespace
 
+// Follows Covers of component-helpers/auth/rbac/validation, with an index instead of a product of
+// both sides.
 std::vector<PolicyRule> NotCovered(const std::vector<PolicyRule>& held,
                                    const std::vector<PolicyRule>& wanted) {
   return AllMissing(held, wanted, std::string::npos).parts;
@@ -63,6 +66,7 @@ bool Covers(const std::vector<PolicyRule>& held, const std::vector<PolicyRule>& 
   return AllMissing(held, wanted, 1).parts.empty();
 }
 
+// Follows CompactRules of the Go registry: rules that differ only in verbs become one.
 std::vector<PolicyRule> CompactRules(const std::vector<PolicyRule>& rules) {
   std::vector<PolicyRule> compact;
   // The index of the rule with this group, resource and names.
@@ -83,6 +87,7 @@ std::vector<PolicyRule> CompactRules(const std::vector<PolicyRule>& rules) {
   return compact;
 }
 
+// Follows ConfirmNoEscalation of pkg/registry/rbac/validation, including its message.
 Status ConfirmNoEscalation(const Context& ctx, const RbacAuthorizer& authorizer,
                            const auth::UserInfo& user, std::string_view namespace_,
                            const std::vector<PolicyRule>& rules) {

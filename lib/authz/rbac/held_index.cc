@@ -7,6 +7,8 @@ namespace apiserver::v0::authz::rbac {
 namespace {
 
 // A list may contain a text twice.
+// `places` ascends, since rules are added in their order: the last element tells whether it is
+// there.
 void Append(HeldIndex::Places& places, std::uint32_t place) {
   if (places.empty() || places.back() != place) places.push_back(place);
 }
@@ -28,11 +30,13 @@ HeldIndex::HeldIndex(const std::vector<const PolicyRule*>& held) {
   names_.star = unnamed_;
 }
 
+// A text beside a star adds nothing, so the rule is only kept under the star.
 void HeldIndex::Add(Table& table, const std::vector<std::string>& texts, std::uint32_t place) {
   if (HasText(texts, kAll)) return table.star.push_back(place);
   for (const std::string& text : texts) Append(table.by_text[text], place);
 }
 
+// A URL with a star is also kept as text: it covers the equal pattern of a wanted rule.
 void HeldIndex::AddUrls(const std::vector<std::string>& urls, std::uint32_t place) {
   for (const std::string& url : urls) {
     Append(urls_.by_text[url], place);
@@ -59,6 +63,7 @@ const HeldIndex::Table& HeldIndex::TableOf(Sort sort) const {
   return urls_;
 }
 
+// Returns lists that may overlap; the caller merges them. At most three for a text that is no URL.
 std::vector<const HeldIndex::Places*> HeldIndex::Covering(Sort sort, std::string_view text) const {
   std::vector<const Places*> lists;
   const auto look_up = [&lists](const Table& table, std::string_view key) {
@@ -68,11 +73,13 @@ std::vector<const HeldIndex::Places*> HeldIndex::Covering(Sort sort, std::string
   const Table& table = TableOf(sort);
   if (!table.star.empty()) lists.push_back(&table.star);
   look_up(table, text);
+  // "*/scale" covers the subresource of any resource; a star alone covers both.
   const std::size_t slash = sort == Sort::kResource ? text.find('/') : std::string_view::npos;
   if (slash != std::string_view::npos) {
     look_up(table, std::string(kAll) + std::string(text.substr(slash)));
   }
   if (sort != Sort::kUrl) return lists;
+  // Ascending sizes, so the loop ends at the first prefix that is longer than the text.
   for (const std::size_t size : prefix_sizes_) {
     if (size > text.size()) break;
     look_up(url_prefixes_, text.substr(0, size));

@@ -25,6 +25,7 @@ bool HasTextOrAll(const std::vector<std::string>& texts, std::string_view text) 
                              [&](const std::string& one) { return one == kAll || one == text; });
 }
 
+// Go trims all trailing stars: "/a**" has the prefix "/a".
 std::string_view UrlPrefix(std::string_view url) {
   while (url.ends_with('*')) url.remove_suffix(1);
   return url;
@@ -34,11 +35,13 @@ bool UrlCovers(std::string_view url, std::string_view path) {
   return url == path || (url.ends_with('*') && path.starts_with(UrlPrefix(url)));
 }
 
+// A star is no wildcard for names: a rule allows all names by listing none.
 bool AllowsBesideResource(const auth::Attributes& asked, const PolicyRule& rule) {
   return HasTextOrAll(rule.verbs, asked.verb) && HasTextOrAll(rule.api_groups, asked.group) &&
          (rule.resource_names.empty() || HasText(rule.resource_names, asked.name));
 }
 
+// Follows RuleAllows of plugin/pkg/auth/authorizer/rbac; RoleIndex does the same with an index.
 bool RuleAllows(const auth::Attributes& asked, const PolicyRule& rule) {
   if (!asked.resource_request) {
     return HasTextOrAll(rule.verbs, asked.verb) &&
@@ -52,6 +55,7 @@ bool RuleAllows(const auth::Attributes& asked, const PolicyRule& rule) {
   return resource_matches && AllowsBesideResource(asked, rule);
 }
 
+// Follows CompactString of pkg/apis/rbac/v1, which upstream's messages contain.
 std::string CompactString(const PolicyRule& rule) {
   std::string text = "{";
   AppendTexts("APIGroups", rule.api_groups, text);

@@ -8,6 +8,7 @@
 
 namespace apiserver::v0::authz::rbac {
 
+// Open addressing with linear probing; read-only once filled, so it needs no marks of deletion.
 void TextTable::Fill(std::vector<Entry> entries) {
   std::ranges::sort(entries);
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
@@ -31,6 +32,7 @@ void TextTable::Fill(std::vector<Entry> entries) {
   }
 }
 
+// Computes the hashes once; the index of each role is then asked with them.
 Question::Question(const auth::Attributes& asked) : asked_(asked) {
   if (!asked.resource_request) {
     text_ = asked.path;
@@ -46,6 +48,7 @@ Question::Question(const auth::Attributes& asked) : asked_(asked) {
   hash_ = TextTable::Hash(text_);
 }
 
+// The index points into `role_`, which is neither copied nor changed afterwards.
 RoleIndex::RoleIndex(Role role) : role_(std::move(role)) {
   std::vector<TextTable::Entry> resources;
   std::vector<TextTable::Entry> urls;
@@ -73,6 +76,7 @@ bool RoleIndex::Allows(const Question& question) const {
   return question.asked().resource_request ? AllowsResource(question) : AllowsPath(question);
 }
 
+// The resource is looked up first, since it excludes most rules; verb and group are compared.
 bool RoleIndex::AllowsResource(const Question& question) const {
   const auto fits = [&](std::uint32_t number) {
     return AllowsBesideResource(question.asked(), role_.rules[number]);

@@ -13,6 +13,7 @@
 namespace apiserver::v0::authz {
 namespace {
 
+// In bytes; as maxControlledAttrCacheSize of the Go plugin webhook.
 constexpr std::size_t kControlledBytesMax = 10'000;
 
 // Long attributes, which the client chooses, may be an attempt to fill the cache.
@@ -23,6 +24,7 @@ bool ShouldCache(const auth::Attributes& asked) {
          kControlledBytesMax;
 }
 
+// `cacheable` depends on the request, not on the answer, and is kept beside it for `lifetime`.
 struct Reviewed {
   ReviewStatus status;
   bool cacheable = false;
@@ -58,6 +60,7 @@ struct Reviewer {
   std::optional<client::Webhook> webhook;
 };
 
+// The context is no child of the request's, since requests that come later share the review.
 void Review(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec, bool cacheable,
             trace::Span span, Reviews::Done done) {
   const auto& options = reviewer->options;
@@ -70,6 +73,7 @@ void Review(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec, 
     if (!answer.ok()) return done(answer.status());
     const auto status = ReadReview(answer->body, reviewer->options.version);
     if (!status.ok()) return done(status.status());
+    // Kept beyond its time to live, for the time in which the webhook fails; see StaleAnswers.
     if (cacheable && reviewer->options.stale_for.count() > 0) {
       reviewer->stale.Put(spec, *status, reviewer->TtlOf(*status) + reviewer->options.stale_for);
     }
@@ -99,6 +103,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
       trace::Span span = trace::StartSpan(ctx, "Call authorization webhook");
       Ask(reviewer_, spec, cacheable, std::move(span), std::move(done));
     });
+    // Order: an answer, then an old answer, then the failure policy.
     if (answer.ok()) return VerdictOf(answer->status);
     if (answer.status().reason() == Reason::kWouldBlock) return answer.status();
     if (const auto earlier = reviewer_->stale.Find(spec)) return VerdictOf(*earlier);
@@ -134,6 +139,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     });
   }
 
+  // An answer that allows and denies denies: the safe side, as in Go's WebhookAuthorizer.Authorize.
   static auth::Verdict VerdictOf(const ReviewStatus& status) {
     if (status.denied && status.allowed) {
       return {auth::Decision::kDeny,
@@ -143,6 +149,7 @@ class WebhookAuthorizer final : public auth::Authorizer {
     return {status.allowed ? auth::Decision::kAllow : auth::Decision::kNoOpinion, status.reason};
   }
 
+  // Logs an error once a request, and turns it into the verdict that the failure policy wants.
   Result<auth::Verdict> OnError(const Context& ctx, const std::string& spec,
                                 const Status& error) const {
     const auto& options = reviewer_->options;

@@ -6,6 +6,8 @@
 namespace apiserver::v0::authz {
 namespace {
 
+// The values of the label `result`. Upstream's "canceled" does not occur: no review has a request
+// as its parent.
 std::string_view ResultOf(const Status& error) {
   if (error.ok()) return "success";
   return error.reason() == Reason::kTimeout ? "timeout" : "error";

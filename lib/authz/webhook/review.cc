@@ -15,6 +15,9 @@ constexpr std::string_view kReviewGroup = "authorization.k8s.io/";
 constexpr std::string_view kReviewKind = "SubjectAccessReview";
 
 // Writes an object without its empty members.
+// A destructor ends the object, so that nested objects need no further call. Members are written in
+// the order of their calls, which makes equal reviews equal texts: the text is the key of the
+// cache.
 class JsonObject {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
@@ -55,6 +58,7 @@ struct ReviewRequirement {
   std::vector<std::string> values;
 };
 
+// Follows fieldSelectorToAuthorizationAPI of the Go plugin webhook.
 std::vector<ReviewRequirement> FieldRequirements(std::string_view text) {
   std::vector<ReviewRequirement> found;
   const auto selector = meta::FieldSelector::Parse(text);
@@ -67,6 +71,8 @@ std::vector<ReviewRequirement> FieldRequirements(std::string_view text) {
   return found;
 }
 
+// Follows labelSelectorToAuthorizationAPI; a selector that cannot be parsed restricts nothing here,
+// too.
 std::vector<ReviewRequirement> LabelRequirements(std::string_view text) {
   using Operator = meta::LabelSelector::Operator;
   std::vector<ReviewRequirement> found;
@@ -143,6 +149,7 @@ Result<bool> Flag(Value status, const char* name) {
 
 }  // namespace
 
+// The spec alone, without kind and version: it is sent and is the key of the cache.
 std::string ReviewSpec(const auth::Attributes& asked, std::string_view version) {
   std::string out;
   {

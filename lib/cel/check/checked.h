@@ -21,6 +21,10 @@ struct Reference {
     kVariable,  // A variable of the Environment: `index`.
     kLocal,     // The variable of a comprehension around it: found by name, innermost first.
     kType,      // The name of a type, which is a constant: `type`.
+    // The name of a type that is no value: google.protobuf.Struct, kubernetes.AdmissionRequest. It
+    // checks, but planning fails with "reference to undefined type: NAME".
+    kTypeName,
+    kZero,  // The only value of an enum: the int 0, which costs nothing at run time.
   };
   Kind kind = Kind::kNone;
   std::uint32_t index = 0;

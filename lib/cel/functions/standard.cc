@@ -40,17 +40,19 @@ constexpr Overload kSize[] = {
     {.id = "string_size", .signature = Member(kInt, kString)},
 };
 
-Value Contains(CallContext&, std::span<const Value> arguments) {
-  return Value::Bool(arguments[0].AsText().find(arguments[1].AsText()) != std::string_view::npos);
+// Makes a handler of a test of two strings.
+template <bool (*test)(std::string_view, std::string_view)>
+Value TestStrings(CallContext&, std::span<const Value> arguments) {
+  if (!arguments[0].is_string() || !arguments[1].is_string()) {
+    return CallContext::NoSuchOverload(arguments);
+  }
+  return Value::Bool(test(arguments[0].AsText(), arguments[1].AsText()));
 }
-
-Value StartsWith(CallContext&, std::span<const Value> arguments) {
-  return Value::Bool(arguments[0].AsText().starts_with(arguments[1].AsText()));
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
 }
-
-Value EndsWith(CallContext&, std::span<const Value> arguments) {
-  return Value::Bool(arguments[0].AsText().ends_with(arguments[1].AsText()));
-}
+bool StartsWith(std::string_view text, std::string_view part) { return text.starts_with(part); }
+bool EndsWith(std::string_view text, std::string_view part) { return text.ends_with(part); }
 
 // ⌈target × 0.1⌉ × ⌈argument × 0.1⌉.
 std::optional<std::uint64_t> CostOfContains(const CostCall& call) {
@@ -72,30 +74,27 @@ std::optional<CallEstimate> EstimateArgument(const EstimateCall& call) {
 constexpr Overload kContains[] = {
     {.id = "contains_string",
      .signature = Member(kBool, kString, kString),
-     .handler = Contains,
      .run_cost = CostOfContains,
      .estimate = EstimateContains},
 };
 constexpr Overload kEndsWith[] = {
     {.id = "ends_with_string",
      .signature = Member(kBool, kString, kString),
-     .handler = EndsWith,
      .run_cost = CostOfTarget,
      .estimate = EstimateArgument},
 };
 constexpr Overload kStartsWith[] = {
     {.id = "starts_with_string",
      .signature = Member(kBool, kString, kString),
-     .handler = StartsWith,
      .run_cost = CostOfTarget,
      .estimate = EstimateArgument},
 };
 
 constexpr Function kFunctions[] = {
     {.name = "size", .overloads = kSize, .handler = Size},
-    {.name = "contains", .overloads = kContains},
-    {.name = "endsWith", .overloads = kEndsWith},
-    {.name = "startsWith", .overloads = kStartsWith},
+    {.name = "contains", .overloads = kContains, .handler = TestStrings<Contains>},
+    {.name = "endsWith", .overloads = kEndsWith, .handler = TestStrings<EndsWith>},
+    {.name = "startsWith", .overloads = kStartsWith, .handler = TestStrings<StartsWith>},
 };
 
 }  // namespace

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <optional>
+
+#include "apiserver/codec/json.h"
+#include "apiserver/runtime/arena.h"
 
 namespace apiserver::inline v0::cel {
 namespace {
@@ -11,6 +16,31 @@ constexpr std::size_t kFirstBlock = 4096;
 constexpr std::size_t kLargestStep = std::size_t{1} << 20U;
 
 }  // namespace
+
+// Parsed JSON texts by their place.
+class Arena::RawTexts {
+ public:
+  const runtime::Value* ParsedOnce(std::string_view json) {
+    const auto [at, added] = values_.try_emplace(json.data());
+    if (added) {
+      Result<runtime::Value> parsed = codec::ParseJson(json, arena_);
+      if (parsed.ok()) at->second = *parsed;
+    }
+    return at->second.has_value() ? &*at->second : nullptr;
+  }
+
+ private:
+  runtime::Arena arena_;
+  std::map<const char*, std::optional<runtime::Value>> values_;
+};
+
+Arena::Arena() = default;
+Arena::~Arena() = default;
+
+const runtime::Value* Arena::ParsedOnce(std::string_view json) {
+  if (raw_texts_ == nullptr) raw_texts_ = std::make_unique<RawTexts>();
+  return raw_texts_->ParsedOnce(json);
+}
 
 void* Arena::Allocate(std::size_t bytes, std::size_t align) {
   const auto at = reinterpret_cast<std::uintptr_t>(next_);
@@ -45,6 +75,7 @@ std::string_view Arena::Copy(std::string_view text) {
 
 void Arena::Reset() {
   used_ = 0;
+  raw_texts_.reset();
   if (blocks_.empty()) return;
   blocks_.erase(blocks_.begin() + 1, blocks_.end());
   reserved_ = blocks_.front().size;

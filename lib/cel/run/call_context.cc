@@ -1,5 +1,7 @@
 #include "cel/function.h"
 
+#include <algorithm>
+
 namespace apiserver::inline v0::cel {
 namespace {
 
@@ -11,6 +13,15 @@ const Value* FirstError(std::span<const Value> arguments) {
 }
 
 }  // namespace
+
+bool CallContext::CanBuild(std::uint64_t bytes) const {
+  constexpr std::uint64_t kBytesPerCost = 128;
+  // Small limits must not forbid small results.
+  constexpr std::uint64_t kLeastLimit = 8192;
+  const std::uint64_t most =
+      SaturatingMultiply(std::max(shared_.limit, kLeastLimit), kBytesPerCost);
+  return SaturatingAdd(shared_.arena.bytes_used(), bytes) <= most;
+}
 
 Value CallContext::OverLimit() {
   shared_.over_limit = true;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "apiserver/cel/value.h"
@@ -15,27 +16,40 @@ struct MapEntry {
 };
 
 // The content of a built map: entries in the order in which their keys first came, and for more
-// than a few of them a hash index. Lies in an Arena.
+// than a few of them a hash index. Keys are distinct by kind and value: 1 and 1u are two entries,
+// while a look-up of either finds the other if it is alone, as in cel-go. Lies in an Arena.
 struct MapContent {
-  const MapEntry* entries = nullptr;
+  MapEntry* entries = nullptr;
   std::uint32_t count = 0;
+  std::uint32_t capacity = 0;
   // A power of two slots with 1 + the number of an entry, or 0. Null: `entries` are searched.
-  const std::uint32_t* slots = nullptr;
+  std::uint32_t* slots = nullptr;
   std::uint32_t slot_count = 0;
 
   std::span<const MapEntry> all() const { return {entries, count}; }
 };
 
-// Makes a map of entries, which must lie in the arena, and borrows them. Of two with equal keys
-// (1, 1u and 1.0 are equal) the later value counts at the place of the first.
-Value MakeMap(std::span<MapEntry> entries, Arena& arena);
+// Change a map while it is built.
+// Sets the value of a key, replacing an earlier one.
+void MapPut(MapContent& map, const Value& key, const Value& value, Arena& arena);
+// Removes a key if it is there. The order of the others stays.
+void MapRemove(MapContent& map, const Value& key, Arena& arena);
 
-// Finds the value of a key: of a map of data, a struct view (by property) or a built map. nullopt:
-// the map has no such key. The value may be an error: data that does not fit its schema.
+// Finds the value of a key that is the same in kind and value. Null: there is none.
+const Value* FindExactly(const MapContent& map, const Value& key);
+// Finds the value of a key, or of a numerically equal int or uint key. Null: there is none.
+const Value* FindKey(const MapContent& map, const Value& key);
+
+// Finds the value of a key in any map. In data with properties the key is the escaped name.
+// nullopt: the map has no such key. The value may be an error: data that does not fit its schema,
+// or a key that is no string where the map has a schema.
 std::optional<Value> FindInMap(const Value& map, const Value& key, Arena& arena);
 
-// Returns entry `index` of a map; it must be less than size(). In a struct view absent (null)
-// members are counted too; MapEntryExists() tells them.
-MapEntry MapEntryAt(const Value& map, std::size_t index, Arena& arena);
+// Returns the key of entry `index` of a map, which must be less than size(). nullopt: it is a
+// member that the map's schema does not declare, which iteration passes over.
+std::optional<Value> MapKeyAt(const Value& map, std::size_t index, Arena& arena);
+// Returns the value of entry `index`: an error where reading that key would be one (a null member
+// of data with properties).
+Value MapValueAt(const Value& map, std::size_t index, Arena& arena);
 
 }  // namespace apiserver::inline v0::cel

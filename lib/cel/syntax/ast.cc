@@ -1,5 +1,6 @@
 #include "cel/syntax/ast.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -56,6 +57,17 @@ std::string_view Ast::name(NameId id) const {
 NameId Ast::FindName(std::string_view name) const {
   const auto found = name_ids_.find(name);
   return found == name_ids_.end() ? kNoName : found->second;
+}
+
+std::vector<NodeId> Ast::Reachable(NodeId id) const {
+  std::vector<NodeId> found = {id};
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const std::span<const NodeId> below = children(found[next]);
+    found.insert(found.end(), below.begin(), below.end());
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
 }
 
 NodeId Ast::macro_call(NodeId id) const {
@@ -153,21 +165,18 @@ NodeId Ast::AddComprehension(std::uint32_t offset, const Comprehension& loop) {
 }
 
 NodeId Ast::AddCopy(NodeId id, std::uint32_t entry_offset) {
-  // Collects the tree's nodes and copies them in the order of their numbers, so that children are
-  // there before their parents. Loops and constants do not change and are shared.
-  std::map<NodeId, NodeId> copies;
-  std::vector<NodeId> open = {id};
-  while (!open.empty()) {
-    const NodeId next = open.back();
-    open.pop_back();
-    if (copies.emplace(next, kNoNode).second) {
-      const std::span<const NodeId> below = children(next);
-      open.insert(open.end(), below.begin(), below.end());
-    }
-  }
-  for (auto& [original, copy] : copies) {
+  // Copies in the order of the numbers, so that children are there before their parents. Loops and
+  // constants do not change and are shared.
+  const std::vector<NodeId> originals = Reachable(id);
+  std::vector<NodeId> copies;
+  copies.reserve(originals.size());
+  const auto copy_of = [&](NodeId original) {
+    const auto at = std::lower_bound(originals.begin(), originals.end(), original);
+    return copies[static_cast<std::size_t>(at - originals.begin())];
+  };
+  for (const NodeId original : originals) {
     std::vector<NodeId> below;
-    for (const NodeId child : children(original)) below.push_back(copies.find(child)->second);
+    for (const NodeId child : children(original)) below.push_back(copy_of(child));
     Node node = nodes_[original];
     if (node.kind == NodeKind::kMap || node.kind == NodeKind::kMessage) {
       std::vector<Entry> entries;
@@ -175,10 +184,11 @@ NodeId Ast::AddCopy(NodeId id, std::uint32_t entry_offset) {
       for (Entry& copied : entries) copied.offset = entry_offset;
       AddEntries(node, entries);
     }
-    copy = Add(node, below);
-    if (const NodeId call = macro_call(original); call != kNoNode) SetMacroCall(copy, call);
+    copies.push_back(Add(node, below));
+    const NodeId call = macro_call(original);
+    if (call != kNoNode) SetMacroCall(copies.back(), call);
   }
-  return copies.find(id)->second;
+  return copies.back();
 }
 
 void Ast::SetMacroCall(NodeId expansion, NodeId call) { macro_calls_[expansion] = call; }

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "cel/syntax/source.h"
+
 // The syntax tree of an expression: common/ast of cel-go with macros expanded. The tree is a table
 // of nodes that refer to each other by number. A child's number is always less than its parent's,
 // so a loop over the numbers visits children first, and nothing that walks a tree needs recursion.
@@ -22,8 +24,6 @@ using NameId = std::uint32_t;
 
 inline constexpr NodeId kNoNode = 0xFFFF'FFFF;
 inline constexpr NameId kNoName = 0xFFFF'FFFF;
-// The offset of a node that has no place in the source.
-inline constexpr std::uint32_t kNoOffset = 0xFFFF'FFFF;
 
 enum class NodeKind : std::uint8_t {
   kUnspecified,  // Stands for what could not be parsed; in no tree without issues.
@@ -126,6 +126,9 @@ class Ast {
   // The call of a macro as it was written, for a node that one was expanded to; else kNoNode. The
   // call shares the nodes of its arguments with the expansion.
   NodeId macro_call(NodeId id) const;
+
+  // The numbers of `id` and of all nodes below it, ascending: children first.
+  std::vector<NodeId> Reachable(NodeId id) const;
 
   // Adds a name or finds it.
   NameId AddName(std::string_view name);

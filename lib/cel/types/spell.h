@@ -43,6 +43,9 @@ inline constexpr TypeNode kOptionalOf{.kind = TypeKind::kOpaque,
 template <const TypeNode& type>
 inline constexpr TypeNode kTypeOf{
     .kind = TypeKind::kType, .parameter_count = 1, .parameters = kParametersOf<type>};
+template <const TypeNode& scalar>
+inline constexpr TypeNode kWrapperOf{
+    .kind = TypeKind::kWrapper, .parameter_count = 1, .parameters = kParametersOf<scalar>};
 
 // The types of lists, maps and optionals without parameters, which values name at run time.
 inline constexpr TypeNode kBareList{.kind = TypeKind::kList};

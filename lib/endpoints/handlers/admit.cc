@@ -52,6 +52,7 @@ const admission::Chain* Admitter::ChainFor(admission::Operation operation) const
   return chain != nullptr && chain->Handles(operation) ? chain : nullptr;
 }
 
+// Copies what plugins may keep or change; the objects themselves are set by the caller.
 admission::Attributes Admitter::For(admission::Operation operation) const {
   return {.operation = operation,
           .kind = scope_->gvk(),
@@ -83,6 +84,8 @@ Status Admitter::Admit(const Context& ctx, runtime::Object& object,
   return {};
 }
 
+// Holds a copy of the Admitter, since an asynchronous create outlives the handler's frame. The
+// exchange, to which it points, lives until the response is sent.
 rest::ValidateObject Admitter::ValidateCreate() const {
   return [self = *this](const Context& ctx, const runtime::Object& object) -> Status {
     const admission::Chain* chain = self.ChainFor(admission::Operation::kCreate);
@@ -118,6 +121,7 @@ rest::ValidateObject Admitter::ValidateDelete() const {
   };
 }
 
+// Also authorizes the create, for updates that may create: upstream's withAuthorization.
 rest::ValidateObject Admitter::AuthorizeAndValidateCreate() const {
   return [self = *this, validate = ValidateCreate()](const Context& ctx,
                                                      const runtime::Object& object) -> Status {
@@ -143,6 +147,7 @@ rest::ValidateObject Admitter::AuthorizeAndValidateCreate() const {
   };
 }
 
+// Connect has no object; plugins see the options of the subresource only by the request.
 Status Admitter::Connect(const Context& ctx) const {
   const admission::Chain* chain = ChainFor(admission::Operation::kConnect);
   if (!chain) return {};

@@ -32,6 +32,7 @@ bool ParseAsJson(std::string_view text, AppliedConfiguration& configuration) {
   return true;
 }
 
+// YAML is a superset of JSON; the fast path for JSON changes no result.
 Status ParseAsYaml(std::string_view text, AppliedConfiguration& configuration,
                    std::string& strict_error) {
   if (ParseAsJson(text, configuration)) return {};
@@ -78,6 +79,7 @@ Result<ApplyBody> ParseApplyBody(http::Exchange& exchange, bool cbor) {
   return apply;
 }
 
+// Called for each attempt; the parsed configuration is shared by all of them.
 Result<std::unique_ptr<runtime::Object>> ApplyConfiguration(const PatchRequest& request,
                                                             const Context& ctx,
                                                             const runtime::ObjectPtr& old) {

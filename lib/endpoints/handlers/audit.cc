@@ -26,6 +26,7 @@ std::string JsonOf(std::string_view kind, std::string_view api_version, runtime:
 
 }  // namespace
 
+// The URL's values win; see audit::LogRequestObject.
 void LogRequestObject(const http::Exchange& exchange, const RequestScope& scope,
                       const runtime::Object& object) {
   const Context& ctx = exchange.ctx();
@@ -52,6 +53,7 @@ void LogDeleteOptions(const http::Exchange& exchange, const codec::DecodedBody& 
   });
 }
 
+// Patches are recorded as JSON, in the form of the client and not of the object.
 void LogRequestPatch(const http::Exchange& exchange, PatchType type, bool cbor) {
   if (!audit::WantsRequestObject(exchange.ctx())) return;
   runtime::Arena arena;

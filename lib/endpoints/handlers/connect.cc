@@ -20,6 +20,7 @@ Status MayOpenWebSocket(const RequestScope& scope, const http::Exchange& exchang
       !http::IsWebSocketRequest(exchange.request())) {
     return {};
   }
+  // The same attributes with another verb: RBAC decides on the verb "create" of the subresource.
   auth::Attributes asked = request::AttributesOf(exchange);
   asked.verb = "create";
   ASSIGN_OR_RETURN(const auth::Verdict verdict,
@@ -32,6 +33,7 @@ Status MayOpenWebSocket(const RequestScope& scope, const http::Exchange& exchang
 
 http::Handler NewConnectHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
+    // Runs on the pool: a Connecter may block, and proxies do.
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
     if (exchange.query().Has("dryRun")) return meta::NewBadRequest("dryRun is not supported");
     RETURN_IF_ERROR(MayOpenWebSocket(*scope, exchange));

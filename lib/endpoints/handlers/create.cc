@@ -11,6 +11,8 @@ namespace apiserver::v0::endpoints {
 namespace {
 
 // Does everything before the write.
+// Follows the first half of handlers.createHandler; runs on the pool, since admission may call
+// webhooks.
 Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
                                                  http::Exchange& exchange,
                                                  const meta::CreateOptions& options) {
@@ -43,6 +45,7 @@ void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater:
   resume(http::Step::OnPool(std::move(answer)));
 }
 
+// The thread is free until the storage calls back.
 http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
                        std::unique_ptr<runtime::Object> object,
                        const meta::CreateOptions& options) {
@@ -79,6 +82,7 @@ bool MayBeTooLarge(const http::Exchange& exchange) {
   return exchange.body() != nullptr && exchange.body()->size() > kMayBeTooLarge;
 }
 
+// Clones only a body that may need a second attempt, without managedFields.
 Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exchange,
                                  std::unique_ptr<runtime::Object> object,
                                  const meta::CreateOptions& options) {
@@ -92,6 +96,7 @@ Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exch
 
 }  // namespace
 
+// Runs before the body is read, so that a request that fails anyway is refused without it.
 Status CheckCreate(const RequestScope& scope, http::Exchange& exchange) {
   RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope.target, /*watch=*/false));
   return BodyMediaType(exchange).status();

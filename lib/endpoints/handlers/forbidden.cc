@@ -6,6 +6,7 @@
 namespace apiserver::v0::endpoints {
 namespace {
 
+// The sentence of upstream's forbiddenMessage.
 std::string WhoCannotWhat(const auth::Attributes& asked) {
   std::string what = "User " + field::Quote(asked.user ? asked.user->name : "") + " cannot " +
                      std::string(asked.verb);
@@ -36,6 +37,7 @@ std::string Sanitized(std::string_view text) {
   return sanitized;
 }
 
+// Follows responsewriters.ForbiddenStatusError.
 Status ForbiddenStatusError(const auth::Attributes& asked, std::string_view reason) {
   std::string why = Sanitized(WhoCannotWhat(asked));
   if (!reason.empty()) why += ": " + std::string(reason);

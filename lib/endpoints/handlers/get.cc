@@ -5,6 +5,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
+// Passes the whole query on: its options belong to the storage's own type, as those of a log do.
 http::Step GetWithOptions(const RequestScope& scope, http::Exchange& exchange) {
   const auto& info = exchange.Get<request::RequestInfo>();
   rest::GetterWithOptions& getter = *scope.capabilities.getter_with_options;
@@ -14,6 +15,7 @@ http::Step GetWithOptions(const RequestScope& scope, http::Exchange& exchange) {
   return response::WriteObject(exchange, 200, object, scope.target);
 }
 
+// Runs once more after it has waited: `exchange` outlives both runs, and `scope` is held.
 http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetOptions& options) {
   const auto& name = exchange.Get<request::RequestInfo>().name;
   const auto object = scope->capabilities.getter->Get(exchange.ctx(), name, options);
@@ -30,6 +32,7 @@ http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetO
   return response::WriteObject(exchange, 200, *object, scope->target);
 }
 
+// The body is pulled while the response is sent, for as long as the streamer has data.
 http::Step Stream(const RequestScope& scope, http::Exchange& exchange) {
   ASSIGN_OR_RETURN(
       rest::ResourceStreamer::Input input,

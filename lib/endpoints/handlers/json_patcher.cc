@@ -6,6 +6,8 @@
 
 namespace apiserver::v0::endpoints {
 
+// RFC 6902. Limits count operations and copied bytes, since "copy" can double a document with each
+// operation.
 Result<Patched> ApplyJsonPatch(const PatchRequest& request, runtime::Value document,
                                runtime::Arena& arena) {
   const std::shared_ptr<const std::string> body = request.exchange.body();

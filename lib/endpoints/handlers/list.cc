@@ -22,6 +22,7 @@ std::chrono::milliseconds WatchTimeout(const Environment& environment,
   return least + std::chrono::milliseconds(extra);
 }
 
+// A watch must not be cut by the request's own timeout, so it has one of its own.
 http::Step Watch(const ScopePtr& scope, http::Exchange& exchange,
                  const meta::ListOptions& options) {
   if (!scope->capabilities.watcher) {
@@ -31,6 +32,8 @@ http::Step Watch(const ScopePtr& scope, http::Exchange& exchange,
   const std::chrono::milliseconds timeout = WatchTimeout(*scope->environment, options);
   auto stream = scope->capabilities.watcher->Watch(exchange.ctx(), options,
                                                    scope->environment->clock->Now() + timeout);
+  // Only a watch that begins with a list must wait for the newest state; others start wherever the
+  // cache is.
   const bool consistent =
       options.resource_version.empty() && options.send_initial_events.value_or(false);
   if (stream.status().reason() == Reason::kWouldBlock && consistent) {
@@ -50,6 +53,7 @@ http::Step Watch(const ScopePtr& scope, http::Exchange& exchange,
 
 http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::ListOptions& options) {
   const auto list = scope->capabilities.lister->List(exchange.ctx(), options);
+  // A continued page has a revision already, so it needs no wait.
   const bool consistent = options.resource_version.empty() && options.continue_token.empty();
   if (list.status().reason() == Reason::kWouldBlock && consistent) {
     return WhenFresh(scope, exchange,
@@ -65,6 +69,8 @@ http::Step List(const ScopePtr& scope, http::Exchange& exchange, const meta::Lis
 
 }  // namespace
 
+// One handler for list, "?watch" and the deprecated watch paths; the verb was decided by
+// RequestInfo.
 http::Handler NewListHandler(ScopePtr scope, ListForm form) {
   return [scope = std::move(scope), form](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));

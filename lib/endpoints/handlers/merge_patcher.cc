@@ -5,6 +5,7 @@
 
 namespace apiserver::v0::endpoints {
 
+// RFC 7386. The result is decoded afterwards, which finds unknown fields.
 Result<Patched> ApplyMergePatch(const PatchRequest& request, runtime::Value document,
                                 runtime::Arena& arena) {
   Patched patched;

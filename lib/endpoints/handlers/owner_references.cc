@@ -27,6 +27,7 @@ struct HashOfMembers {
 
 }  // namespace
 
+// Follows dedupOwnerReferencesAndAddWarning of endpoints/handlers, in linear time.
 void DedupOwnerReferences(const Context& ctx, runtime::Object& object, bool after_admission) {
   const runtime::Value references = object.metadata()["ownerReferences"];
   if (references.size() < 2) return;

@@ -71,6 +71,7 @@ http::Handler NewPatchHandler(ScopePtr scope) {
                                .options = options,
                                .admitter = admitter,
                                .apply = apply ? &apply_body : nullptr};
+    // Called a second time without owners if the storage finds the object too large.
     const auto update = [&request](bool with_owners) { return Update(request, with_owners); };
     // An apply has no meaning without owners.
     const auto result = apply ? update(true) : WriteWithoutOwnersIfTooLarge(update);

@@ -21,6 +21,7 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
+// Built only for an error: printing the object costs more than patching it.
 std::string Shown(const Patched& patched) {
   if (patched.shown) return patched.shown();
   std::string json;
@@ -105,7 +106,7 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
   return patched;
 }
 
-// Makes the object a valid body, as decoding would.
+// Makes the object a valid body, as decoding would: a patch may have left values of wrong types.
 Status Settle(const Patched& patched, runtime::Object& object) {
   const runtime::Value root = object.root();
   Status status = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
@@ -121,6 +122,7 @@ Status Settle(const Patched& patched, runtime::Object& object) {
 
 }  // namespace
 
+// Errors of the patch itself come first, then those of the patched object.
 Status PatchedObject::CheckStrictly(const Context& ctx, const Patched& patched,
                                     std::vector<std::string> unknown) const {
   const meta::FieldValidation validation = request_.options.field_validation;
@@ -146,6 +148,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
   // Before unknown fields are dropped by Settle().
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
+  // A patch that sets managedFields to an empty list resets them; Settle() would drop the list.
   meta::KeepManagedFieldsReset(*object);
   RETURN_IF_ERROR(Settle(patched, *object));
   RETURN_IF_ERROR(CheckStrictly(ctx, patched, std::move(unknown)));
@@ -153,6 +156,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
   return object;
 }
 
+// An apply may create the object; all other patches need it.
 Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(const Context& ctx,
                                                               const runtime::ObjectPtr& old) const {
   if (request_.type == PatchType::kApply) return ApplyConfiguration(request_, ctx, old);
@@ -184,6 +188,8 @@ Status PatchedObject::CheckMeta(runtime::Object& object, bool exists) const {
   return scope.CheckName(object, info.name, info.namespace_);
 }
 
+// Runs once for each attempt. Admission comes after the patch, so it sees the object as it would be
+// stored.
 Result<std::unique_ptr<runtime::Object>> PatchedObject::UpdatedObject(
     const Context& ctx, const runtime::ObjectPtr& old) const {
   ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Patch(ctx, old));

@@ -47,23 +47,29 @@ Status WriteTimedOut() {
 
 }  // namespace
 
+// kWouldBlock: the step is repeated on the pool.
 Status RequestScope::MayRunHere(const http::Exchange& exchange, bool read) const {
   if (exchange.ctx().may_block()) return {};
   if (read && ReadsInline()) return {};
   return {Reason::kWouldBlock, "runs on the pool"};
 }
 
+// The span of the steps, not of the response: a slow client must not make a write that has
+// succeeded fail.
 Status RequestScope::MayWriteHere(http::Exchange& exchange) const {
   exchange.EndEarlyAfter(environment->write_timeout, http::Exchange::Span::kSteps, &WriteTimedOut);
   return MayRunHere(exchange, /*read=*/false);
 }
 
+// Reserves the worst case before decoding, so that many large bodies at once cannot exhaust memory.
 Status ReserveDecoding(http::Exchange& exchange) {
   if (exchange.decoding().TryResize(codec::DecodedBytesMax(exchange.body()->size()))) return {};
   return meta::NewTooManyRequests(
       "decoding other requests takes all memory there is for it, please try again", 1);
 }
 
+// The parts behind "namespaces/x/pods/y" or its subresource, with a slash at the end if the URL has
+// one.
 std::string SubpathOf(const request::RequestInfo& info) {
   std::string subpath;
   for (std::size_t i = info.subresource.empty() ? 2 : 3; i < info.parts.size(); ++i) {
@@ -73,6 +79,8 @@ std::string SubpathOf(const request::RequestInfo& info) {
   return subpath;
 }
 
+// Lets the request wait without a thread until the cache is as new as the request; see
+// rest::InlineReader.
 http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
                      UniqueFunction<http::Step(std::string)> read) {
   rest::InlineReader* const reader = scope->capabilities.inline_reader;
@@ -91,6 +99,8 @@ http::Step WhenFresh(const ScopePtr& scope, http::Exchange& exchange,
       });
 }
 
+// Follows the decoding of createHandler and UpdateResource: strict errors, version check, audit,
+// conversion, in this order.
 Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
     http::Exchange& exchange, meta::FieldValidation validation) const {
   ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
@@ -127,6 +137,7 @@ Status RequestScope::Strict(const Context& ctx, const std::vector<std::string>& 
   return {};
 }
 
+// Runs before admission, as upstream, so the changes of plugins get no owner.
 void RequestScope::TrackFields(const http::Exchange& exchange, const runtime::Object* live,
                                runtime::Object& object, std::string_view manager) const {
   if (field_manager == nullptr) return;
@@ -186,6 +197,7 @@ Status CheckDeleteOptionsType(const http::Exchange& exchange) {
   return BodyMediaType(exchange).status();
 }
 
+// The body wins over the query, which is read only without one; as upstream.
 Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   const std::shared_ptr<const std::string> body = exchange.body();
   if (!body || body->empty()) return meta::ParseDeleteOptions(exchange.query().all());
@@ -208,6 +220,7 @@ Result<meta::DeleteOptions> ReadDeleteOptions(http::Exchange& exchange) {
   return meta::DeleteOptionsFrom(decoded.root);
 }
 
+// `name` is that of a deprecated watch path, which becomes a field selector.
 Result<meta::ListOptions> ReadListOptions(const RequestScope& scope, http::Exchange& exchange,
                                           bool forced_watch, std::string_view name) {
   ASSIGN_OR_RETURN(meta::ListOptions options,

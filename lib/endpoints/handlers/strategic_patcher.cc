@@ -5,6 +5,7 @@
 
 namespace apiserver::v0::endpoints {
 
+// Strategic merge works on Go's unstructured form, whose errors have other words than a decoder's.
 Result<Patched> ApplyStrategicMergePatch(const PatchRequest& request, runtime::Value document,
                                          runtime::Arena& arena) {
   const RequestScope& scope = request.scope;

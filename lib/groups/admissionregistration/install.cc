@@ -1,11 +1,13 @@
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/client/client.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "base/status_macros.h"
 #include "groups/admissionregistration/strategy.h"
+#include "groups/resource.h"
 
 namespace apiserver::v0::groups::admissionregistration {
 
@@ -15,6 +17,7 @@ namespace {
 constexpr std::chrono::milliseconds kSyncStep{200};
 
 // Follows the server's own objects through its loopback.
+// Runs on the hook's thread: the server is ready once its webhooks are known.
 Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webhooks) {
   webhooks.Start(client::NewClient(hook.server.LoopbackConnection()));
   while (!webhooks.WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
@@ -23,21 +26,15 @@ Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webh
 
 }  // namespace
 
+// Validation is the strategy's: upstream's messages instead of the schema's.
 Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
-  server::APIGroupInfo group{.group = "admissionregistration.k8s.io"};
+  std::vector<server::Resource> resources;
   for (const runtime::KindPtr& kind : kinds) {
-    RETURN_IF_ERROR(server.scheme().Add(kind));
-    ASSIGN_OR_RETURN(
-        group.storage["v1"][kind->plural()],
-        registry::NewStore(options.storage,
-                           {.kind = kind,
-                            .strategy = NewConfigurationStrategy(),
-                            .table_convertor = NewConfigurationColumns(*options.storage.clock),
-                            .functions_inline = true,
-                            .validate_schema = false}));
+    resources.push_back(ResourceOf(kind, NewConfigurationStrategy(),
+                                   NewConfigurationColumns(*options.storage.clock)));
   }
-  RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));
+  RETURN_IF_ERROR(server::InstallKinds(server, options.storage, std::move(resources)).status());
   for (const auto& webhooks : {options.mutating, options.validating}) {
     if (!webhooks) continue;
     const std::string what = webhooks == options.mutating ? "mutating" : "validating";

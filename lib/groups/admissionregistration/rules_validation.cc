@@ -28,6 +28,7 @@ void InvalidList(const Value& list, const Path& path, std::string detail, ErrorL
   errors.InvalidPrinted(path, std::move(printed), std::move(detail));
 }
 
+// As upstream, a star in company is refused: it would hide the others.
 void CheckAlone(const Value& list, const Path& path, std::string_view what, ErrorList& errors) {
   if (list.size() < 2 || !HasWildcard(list)) return;
   InvalidList(list, path, "if '*' is present, must not specify other " + std::string(what), errors);
@@ -42,6 +43,7 @@ struct ResourcesSeen {
   bool plain = false;  // True for the last one without a slash, as in Go.
 };
 
+// Follows validateResources of pkg/apis/admissionregistration/validation, entry by entry.
 void CheckResource(std::string_view text, const Path& path, ResourcesSeen& seen,
                    ErrorList& errors) {
   if (text.empty()) return errors.Required(path);

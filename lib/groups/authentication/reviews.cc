@@ -59,6 +59,7 @@ class SelfSubjectReview final : public Review {
 };
 
 // Follows k8s.io/kubernetes/pkg/registry/authentication/tokenreview.
+// The token is in the review's spec, so the answer repeats it, as upstream's does.
 class TokenReview final : public Review {
  public:
   TokenReview(runtime::KindPtr kind, const Options& options)
@@ -96,6 +97,7 @@ class TokenReview final : public Review {
   }
 
  private:
+  // Empty: those of the server itself.
   std::vector<std::string> AudiencesOf(const Object& review) const {
     std::vector<std::string> audiences;
     for (const runtime::Value& name : review["spec"]["audiences"].items()) {

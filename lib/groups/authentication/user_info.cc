@@ -10,6 +10,7 @@ Value TextList(runtime::Object& object, const std::vector<std::string>& texts) {
   return list.Build();
 }
 
+// Builds in the object's own arena, which keeps the values alive.
 Value UserInfoValue(runtime::Object& object, const auth::UserInfo& user) {
   runtime::Arena& arena = object.arena();
   runtime::MapBuilder info(arena);

@@ -17,6 +17,7 @@ namespace {
 using runtime::Value;
 
 // Returns the user that a SubjectAccessReview is about.
+// The user need not exist, since the server has no list of users.
 auth::UserInfoPtr SubjectOf(const Value& spec) {
   const auto texts = [](const Value& list) {
     std::vector<std::string> result;
@@ -68,6 +69,7 @@ struct Question {
   auth::Attributes attributes;
 };
 
+// Upstream's texts, which kubectl shows as they are.
 void AppendSelectorError(const SelectorText& selector, std::string_view name, std::string& errors) {
   if (!selector.parse_error) return;
   if (!errors.empty()) errors += "; ";
@@ -76,6 +78,8 @@ void AppendSelectorError(const SelectorText& selector, std::string_view name, st
   errors += " due to parse error";
 }
 
+// Follows the answers of pkg/registry/authorization: an error is told in the status, and the review
+// itself succeeds.
 void Answer(const Question& question, const Result<auth::Verdict>& verdict,
             runtime::Object& review) {
   const auth::Verdict answer = verdict.ok() ? *verdict : auth::Verdict{};
@@ -169,6 +173,7 @@ std::map<std::string, std::shared_ptr<rest::Storage>> AccessReviews(
   return storages;
 }
 
+// Only for servers that authorize by themselves; behind an aggregator the cluster answers reviews.
 Status Install(server::GenericAPIServer& server, std::shared_ptr<const auth::Authorizer> authorizer,
                std::shared_ptr<const auth::RuleResolver> rules) {
   // The server itself also allows everything without an authorizer.

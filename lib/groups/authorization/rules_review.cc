@@ -45,6 +45,7 @@ Value NonResourceRules(const auth::Rules& rules, runtime::Arena& arena) {
   return list.Build();
 }
 
+// Stores nothing and needs no right but that to create the review: it is about the user itself.
 class RulesReview final : public rest::Storage,
                           public rest::Scoper,
                           public rest::SingularNameProvider,

@@ -51,6 +51,7 @@ std::string Unchecked(const LabelSelector::Requirement& requirement) {
   return text + ")";
 }
 
+// Makes the same round trip as FieldText: the text must parse to exactly this requirement.
 std::optional<std::string> LabelText(const Value& requirement) {
   const auto op = LabelOperator(requirement["operator"].AsString());
   if (!op) return std::nullopt;
@@ -67,6 +68,8 @@ std::optional<std::string> LabelText(const Value& requirement) {
   return text;
 }
 
+// Follows the reading of selectors in pkg/registry/authorization/util: requirements win over the
+// raw text.
 template <class Selector>
 SelectorText TextOf(const Value& selector,
                     std::optional<std::string> (*requirement)(const Value&)) {

@@ -10,7 +10,8 @@ namespace {
 
 using runtime::Value;
 
-// Makes the columns Name, those of the kind, and Age.
+// Makes the columns Name, those of the kind, and Age. Follows pkg/printers/internalversion for
+// secrets and serviceaccounts.
 class CoreColumns final : public rest::TableConvertor {
  public:
   using Cells = std::vector<Value> (*)(const runtime::Object& object);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kPackage = "k8s.io.api.core.v1";
 
+// Kinds of the core group that this server serves or that clients of it know.
 runtime::KindOptions SecretKind() {
   return {.kind = "Secret", .plural = "secrets", .selectable_fields = {"type"}};
 }

@@ -9,11 +9,13 @@ namespace apiserver::v0::groups::core {
 
 using runtime::Value;
 
+// A known kind holds bytes, a kind without schema base64.
 std::optional<std::string> SecretValue(Value value) {
   if (value.type() == Value::Type::kBytes) return std::string(value.AsString());
   return text::DecodeBase64(value.AsString());
 }
 
+// Follows the conversion of v1.Secret: values of stringData win over those of data.
 void MoveStringData(runtime::Object& secret) {
   const Value texts = secret["stringData"];
   if (texts.is_null()) return;

@@ -14,6 +14,7 @@ using Warnings = std::vector<std::string>;
 
 constexpr const char* kEnforceMountableSecrets = "kubernetes.io/enforce-mountable-secrets";
 
+// Follows pkg/registry/core/secret/strategy.go.
 class SecretStrategy final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return true; }
@@ -54,6 +55,7 @@ Warnings WarningsOfServiceAccount(const runtime::Object& now, const runtime::Obj
           "secrets"};
 }
 
+// Follows pkg/registry/core/serviceaccount/strategy.go.
 class ServiceAccountStrategy final : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return true; }

@@ -15,7 +15,8 @@ namespace {
 using runtime::ObjectPtr;
 using ObjectResult = Result<ObjectPtr>;
 
-// The question for the revision of a consistent read, which the storage answers.
+// The question for the revision of a consistent read, which the storage answers. Lets an
+// authentication wait for a consistent read without holding a thread; see auth/look_up.h.
 class FreshQuestion final : public auth::LookUp {
  public:
   using LookUp::LookUp;
@@ -36,6 +37,7 @@ std::optional<Clock::Wall> DeletedAt(const runtime::Object& object) {
   return at.ok() ? at->ToSystem() : Clock::Wall();
 }
 
+// Values that are not base64 are left out: the token they would confirm is refused.
 authn::StoredSecret SecretOf(const runtime::Object& object) {
   authn::StoredSecret secret{.uid = std::string(object.uid()),
                              .deleted_at = DeletedAt(object),
@@ -75,7 +77,8 @@ struct TokenObjects::Known {
     Place nodes;
   };
 
-  // Returns a store. kNotFound: the server has no such objects.
+  // Returns a store. kNotFound: the server has no such objects. Weak references: tokens must not
+  // keep the stores of a stopped server alive.
   Result<std::shared_ptr<registry::Store>> StoreOf(Place Places::*which,
                                                    const ObjectKey& key) const {
     const auto locked = places.Lock();
@@ -96,7 +99,8 @@ struct TokenObjects::Known {
     return store->Get(Within(ctx, key), key.name, {.resource_version = "0"});
   }
 
-  // Returns the object in memory, or the stored one if memory has none.
+  // Returns the object in memory, or the stored one if memory has none. The second look is needed
+  // for tokens of objects that were created a moment ago, perhaps by another server.
   ObjectResult Find(const Context& ctx, Place Places::*which, const ObjectKey& key) const {
     ObjectResult cached = Cached(ctx, which, key);
     if (cached.status().reason() != Reason::kNotFound) return cached;
@@ -133,7 +137,8 @@ struct TokenObjects::Known {
 
 namespace {
 
-// The secrets of bootstrap tokens: those in memory.
+// The secrets of bootstrap tokens: those in memory. Never asks the storage: any client can send the
+// id of a token, and a guess must cost no read.
 class CachedSecrets final : public authn::SecretGetter {
  public:
   explicit CachedSecrets(std::shared_ptr<const TokenObjects::Known> known)
@@ -159,6 +164,7 @@ authn::StoredObject StoredOf(const runtime::Object& object) {
 TokenObjects::TokenObjects() : known_(std::make_shared<Known>()) {}
 TokenObjects::~TokenObjects() = default;
 
+// Called once the stores are served; before that every look-up is kServiceUnavailable.
 void TokenObjects::SetStores(const Stores& stores) {
   const auto place = [](const std::shared_ptr<registry::Store>& store) {
     return Known::Place{.store = store, .served = store != nullptr};

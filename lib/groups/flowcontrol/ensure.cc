@@ -35,6 +35,8 @@ std::optional<bool> AutoUpdateOf(const Object& object) {
   return ParseBool(object.annotations()[kAutoUpdate].AsString());
 }
 
+// Compares the settings and not the objects, so that defaults that are written out make no
+// difference.
 bool SameSpec(const Object& stored, const config::FlowSchema& wanted) {
   config::FlowSchema given = SchemaOf(stored);
   given.uid.clear();
@@ -58,6 +60,8 @@ bool Overtaken(const Status& status) {
          status.reason() == Reason::kNotFound;
 }
 
+// Follows EnsureConfiguration of pkg/registry/flowcontrol/ensurer: mandatory objects are always
+// corrected, suggested ones unless an administrator took them over.
 template <class Wanted>
 Status EnsureOne(client::Client& client, const Context& ctx, std::string_view resource,
                  const Wanted& wanted, bool mandatory) {
@@ -99,6 +103,7 @@ Status RemoveOthers(client::Client& client, const Context& ctx, std::string_view
   return {};
 }
 
+// Schemas first, as upstream; either may exist without the other.
 Status EnsureAll(client::Client& client, const Context& ctx, const config::Configuration& wanted,
                  bool mandatory) {
   for (const config::FlowSchema& schema : wanted.flow_schemas) {
@@ -112,6 +117,8 @@ Status EnsureAll(client::Client& client, const Context& ctx, const config::Confi
 
 }  // namespace
 
+// Follows ensure of pkg/registry/flowcontrol/rest: suggested objects, mandatory ones, and then
+// those that are not built in any more.
 Status Ensure(client::Client& client, const Context& ctx) {
   RETURN_IF_ERROR(EnsureAll(client, ctx, config::SuggestedConfiguration(), /*mandatory=*/false));
   RETURN_IF_ERROR(EnsureAll(client, ctx, config::MandatoryConfiguration(), /*mandatory=*/true));

@@ -32,6 +32,7 @@ struct Dangling {
   std::string message;
 };
 
+// The condition "Dangling" of a FlowSchema: its level does not exist.
 Dangling DanglingOf(const std::string& level, bool found) {
   const std::string text =
       "This FlowSchema references the PriorityLevelConfiguration object named \"" + level + "\" ";
@@ -39,6 +40,7 @@ Dangling DanglingOf(const std::string& level, bool found) {
   return {true, "NotFound", text + "but there is no such object"};
 }
 
+// True if nothing must be written; the time of the last transition does not count.
 bool Says(const runtime::Object& schema, const Dangling& wanted) {
   for (const runtime::Value& condition : schema["status"]["conditions"].items()) {
     if (condition["type"].AsString() != "Dangling") continue;
@@ -63,6 +65,8 @@ std::string ApplyText(const std::string& name, const Dangling& dangling, const C
   return text + "}]}}";
 }
 
+// Follows the configController of util/flowcontrol: informers mark a change, and one worker digests
+// the whole configuration.
 class InformerFollower final : public Follower {
  public:
   InformerFollower(std::shared_ptr<client::Client> client, FollowerOptions options)
@@ -83,6 +87,7 @@ class InformerFollower final : public Follower {
     return state.WaitUntil(RealClock().Now() + timeout, [&state] { return state->digested; });
   }
 
+  // The worker first: it waits for the informers.
   void Stop() override {
     running_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
     state_.Lock()->stopping = true;
@@ -110,11 +115,13 @@ class InformerFollower final : public Follower {
                    .log = options_.log});
   }
 
+  // Runs on an informer's thread; many changes are one round.
   void Note() {
     state_.Lock()->changed = true;
     state_.NotifyAll();
   }
 
+  // Runs again after `retry` if a status could not be written.
   void Work() {
     bool again = false;
     while (true) {
@@ -160,6 +167,7 @@ class InformerFollower final : public Follower {
     return all;
   }
 
+  // Rate-limited as upstream: two servers with different schemas would otherwise write without end.
   bool Write(const std::string& name, const Dangling& dangling) {
     const Clock::Monotonic now = options_.clock->Now();
     std::deque<Clock::Monotonic>& writes = writes_[name];

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "groups/flowcontrol/follower.h"
 #include "groups/flowcontrol/names.h"
 #include "groups/flowcontrol/strategy.h"
+#include "groups/resource.h"
 
 namespace apiserver::v0::groups::flowcontrol {
 namespace {
@@ -29,6 +29,7 @@ class Starter {
  public:
   explicit Starter(Options options) : options_(std::move(options)) {}
 
+  // Runs on the hook's thread, so that the server is not ready before the objects exist.
   Status Produce(const server::HookContext& hook) {
     const std::shared_ptr<client::Client> client =
         client::NewClient(hook.server.LoopbackConnection());
@@ -47,6 +48,7 @@ class Starter {
     return {Reason::kInternalError, "unable to initialize APF bootstrap configuration"};
   }
 
+  // Waits for the first digest: until then the built-in configuration is in force.
   Status Follow(const server::HookContext& hook) {
     auto follower = NewFollower(client::NewClient(hook.server.LoopbackConnection()),
                                 {.flow_control = hook.server.flow_control(),
@@ -84,31 +86,17 @@ class Starter {
   Guarded<std::unique_ptr<Follower>> follower_;
 };
 
-Status AddResource(const Options& options, const runtime::KindPtr& kind,
-                   std::map<std::string, std::shared_ptr<rest::Storage>>& resources) {
-  ASSIGN_OR_RETURN(auto store,
-                   registry::NewStore(options.storage,
-                                      {.kind = kind,
-                                       .strategy = NewStrategy(kind),
-                                       .table_convertor = NewColumns(kind, *options.storage.clock),
-                                       .functions_inline = true,
-                                       .validate_schema = false}));
-  ASSIGN_OR_RETURN(auto status, registry::NewStatusStore(store, NewStatusStrategy(kind)));
-  resources[kind->plural()] = std::move(store);
-  resources[kind->plural() + "/status"] = std::move(status);
-  return {};
-}
-
 }  // namespace
 
 Status Install(server::GenericAPIServer& server, Options options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
-  server::APIGroupInfo group{.group = std::string(kGroup)};
+  std::vector<server::Resource> resources;
   for (const runtime::KindPtr& kind : kinds) {
-    RETURN_IF_ERROR(server.scheme().Add(kind));
-    RETURN_IF_ERROR(AddResource(options, kind, group.storage["v1"]));
+    resources.push_back(
+        ResourceOf(kind, NewStrategy(kind), NewColumns(kind, *options.storage.clock)));
+    resources.back().status_strategy = NewStatusStrategy(kind);
   }
-  RETURN_IF_ERROR(server.InstallAPIGroup(std::move(group)));
+  RETURN_IF_ERROR(server::InstallKinds(server, options.storage, std::move(resources)).status());
 
   const auto starter = std::make_shared<Starter>(std::move(options));
   RETURN_IF_ERROR(server.AddPostStartHook(

@@ -39,6 +39,8 @@ std::string Applied(const std::string& name, const std::vector<PolicyRule>& rule
   return text + "}";
 }
 
+// Follows the ClusterRoleAggregation controller of Go, as one thread: roles are few, and rounds are
+// cheap. Upsert() and Delete() come from informers and only mark that there is work.
 class ApplyingAggregator final : public Aggregator {
  public:
   ApplyingAggregator(client::Client& client, LogSink& log)
@@ -59,6 +61,7 @@ class ApplyingAggregator final : public Aggregator {
   void Start() override {
     thread_ = Thread("aggregator", [this] { Run(); });
   }
+  // Any thread but the aggregator's own. Cancels a write in progress.
   void Stop() override {
     ctx_.Cancel(Status(Reason::kServiceUnavailable, "the server is stopping"));
     state_.Lock()->stopped = true;
@@ -78,7 +81,8 @@ class ApplyingAggregator final : public Aggregator {
     state_.NotifyAll();
   }
 
-  // Waits for work and returns the present roles. nullopt: stopped.
+  // Waits for work and returns the present roles. nullopt: stopped. Copies pointers only, so that
+  // informers do not wait for a round.
   std::optional<ClusterRoles> NextWork() {
     auto state = state_.Lock();
     state.Wait([&] { return state->dirty || state->stopped; });
@@ -132,6 +136,8 @@ class ApplyingAggregator final : public Aggregator {
 
 }  // namespace
 
+// Follows syncClusterRole: the union of the rules of all roles that a selector matches, without
+// repetitions.
 Result<std::vector<PolicyRule>> AggregatedRules(const runtime::Object& role,
                                                 const ClusterRoles& all) {
   std::vector<PolicyRule> rules;

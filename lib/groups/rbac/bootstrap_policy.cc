@@ -77,6 +77,8 @@ std::vector<BootstrapRole> NamespaceRoles() {
 
 }  // namespace
 
+// Follows plugin/pkg/auth/authorizer/rbac/bootstrappolicy for the resources that this server may
+// serve.
 std::vector<BootstrapRole> BootstrapRoles() {
   std::vector<BootstrapRole> roles{
       {.name = "cluster-admin",

@@ -42,6 +42,8 @@ bool OnlyForGarbageCollector(const Object& now, const Object& old) {
 }
 
 // Decides if a write grants too much.
+// Follows EscalationAllowed and RoleEscalationAuthorized of pkg/registry/rbac: a user may only
+// grant rights that it has, unless a verb allows more.
 class Guard {
  public:
   explicit Guard(Powers powers) : powers_(std::move(powers)) {}
@@ -121,6 +123,7 @@ class RoleGuard final : public Guard {
   }
 };
 
+// Follows pkg/registry/rbac/rolebinding/policybased: "bind" on the role, or all of its rules.
 class BindingGuard final : public Guard {
  public:
   using Guard::Guard;
@@ -192,6 +195,7 @@ class CheckedUpdate final : public rest::UpdatedObjectInfo {
   const std::string_view name_;
 };
 
+// Runs the guard before each write that may grant rights; reads and deletes pass.
 class GuardedStore final : public ForwardingStore {
  public:
   GuardedStore(std::shared_ptr<registry::Store> inner, std::unique_ptr<const Guard> guard)
@@ -228,6 +232,7 @@ class GuardedStore final : public ForwardingStore {
 
 }  // namespace
 
+// `powers` has the unguarded stores, which the checks read.
 std::shared_ptr<registry::Store> NewGuardedRoles(std::shared_ptr<registry::Store> store,
                                                  Powers powers) {
   return std::make_shared<GuardedStore>(std::move(store),

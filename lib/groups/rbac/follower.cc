@@ -24,6 +24,7 @@ InformerHandler HandlerOf(const Upsert& upsert, const Remove& remove) {
           .on_delete = remove};
 }
 
+// Callbacks run on the informers' threads and only update the index or mark work; neither blocks.
 class InformerFollower final : public Follower {
  public:
   InformerFollower(std::shared_ptr<client::Client> client,

@@ -23,6 +23,7 @@ constexpr milliseconds kStartWait = std::chrono::seconds(1);
 // The interval at which the hook checks if the server stops before it has started.
 constexpr milliseconds kSyncStep = std::chrono::milliseconds(200);
 
+// The strategies validate in Go's words, so the schema's own validation is off.
 Result<Stores> NewStores(const registry::StorageConfig& storage,
                          const std::vector<runtime::KindPtr>& kinds) {
   Stores stores;
@@ -59,6 +60,7 @@ class Starter {
   }
 
  private:
+  // Another server of the same storage may be starting, or the storage may not be ready.
   Status Bootstrap(const Context& ctx) {
     Notification stopping;
     const auto registration = ctx.OnDone([&stopping] { stopping.Notify(); });
@@ -86,6 +88,8 @@ Status Check(const Options& options) {
 
 }  // namespace
 
+// The kinds are added first, since the stores need them in the scheme; hooks come last, when all is
+// installed.
 Status Install(server::GenericAPIServer& server, Options options) {
   RETURN_IF_ERROR(Check(options));
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());

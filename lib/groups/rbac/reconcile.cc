@@ -29,6 +29,8 @@ client::Target TargetOf(const char* resource, const std::string& name = "") {
   return {.resource = {std::string(authz::rbac::kGroupName), "v1", resource}, .name = name};
 }
 
+// Annotated for automatic updates and labelled as upstream's, so that tools tell these objects from
+// others.
 std::unique_ptr<Object> NewExpected(const char* kind, const std::string& name) {
   auto object = std::make_unique<Object>(
       runtime::Kind::Untyped({std::string(authz::rbac::kGroupName), "v1", kind}), "v1");
@@ -103,6 +105,8 @@ bool AddItems(const Value& old, const Value& now, Object& object, const Path&...
 }
 
 // Returns whether the stored `object` had to be changed to have everything that is expected.
+// Permissions are added, never removed: an administrator may have given more. Follows
+// ReconcileRoleOptions of component-helpers/auth/rbac/reconciliation.
 bool Complete(const BootstrapRole& role, const Object& expected, Object& object) {
   bool changed = AddMetadata(expected, object);
   std::vector<PolicyRule> rules = RulesOf(object["rules"]);
@@ -125,6 +129,7 @@ bool Complete(const BootstrapRole& role, const Object& expected, Object& object)
          changed;
 }
 
+// Subjects are added, never removed.
 bool Complete(const BootstrapBinding& /*binding*/, const Object& expected, Object& object) {
   const bool changed = AddMetadata(expected, object);
   return AddItems(object["subjects"], expected["subjects"], object, "subjects") || changed;
@@ -132,6 +137,8 @@ bool Complete(const BootstrapBinding& /*binding*/, const Object& expected, Objec
 
 // Reconciles one object, once. `again`: it has changed meanwhile.
 template <class Bootstrap>
+// Follows ReconcileRoleOptions.Run and ReconcileRoleBindingOptions.Run: get, then create, replace
+// or update.
 Status ReconcileOnce(client::Client& client, const Context& ctx, const char* resource,
                      const Bootstrap& bootstrap, bool& again) {
   const auto expected = Expected(bootstrap);
@@ -182,6 +189,8 @@ Status ReconcileAll(client::Client& client, const Context& ctx, const char* reso
 
 }  // namespace
 
+// Roles first: a binding to a role that does not exist grants nothing, but is reported as an error
+// for each request.
 Status Reconcile(client::Client& client, const Context& ctx) {
   RETURN_IF_ERROR(ReconcileAll(client, ctx, "clusterroles", BootstrapRoles()));
   return ReconcileAll(client, ctx, "clusterrolebindings", BootstrapBindings());

@@ -8,6 +8,7 @@ namespace {
 using Create = field::ErrorList (*)(const runtime::Object& object);
 using Update = field::ErrorList (*)(const runtime::Object& now, const runtime::Object& before);
 
+// Escalation is not the strategy's to check; see escalation.cc, which wraps the stores.
 class RbacStrategy final : public rest::Strategy {
  public:
   RbacStrategy(bool namespaced, Create validate, Update validate_update)

@@ -44,6 +44,7 @@ std::string PrintedRoleRef(const Value& role_ref) {
   return text + "}";
 }
 
+// Follows ValidatePolicyRule of pkg/apis/rbac/validation.
 void CheckRule(const Value& rule, bool namespaced, const Path& path, ErrorList& errors) {
   if (rule["verbs"].size() == 0) {
     errors.Required(path.Child("verbs"), "verbs must contain at least one value");
@@ -70,6 +71,7 @@ void CheckRule(const Value& rule, bool namespaced, const Path& path, ErrorList& 
   }
 }
 
+// Follows the part on RoleRef of ValidateRoleBinding and ValidateClusterRoleBinding.
 void CheckRoleRef(const Value& role_ref, bool namespaced, ErrorList& errors) {
   const Path path("roleRef");
   const std::string_view group = role_ref["apiGroup"].AsString();
@@ -105,6 +107,7 @@ void CheckServiceAccount(const Value& subject, bool namespaced, const Path& path
   if (!namespaced && subject["namespace"].size() == 0) errors.Required(path.Child("namespace"));
 }
 
+// Follows ValidateRoleBindingSubject and ValidateClusterRoleBindingSubject.
 void CheckSubjectOfBinding(const Value& subject, bool namespaced, const Path& path,
                            ErrorList& errors) {
   const std::string_view kind = subject["kind"].AsString();
@@ -130,6 +133,7 @@ void CheckSubjectOfBinding(const Value& subject, bool namespaced, const Path& pa
 
 }  // namespace
 
+// Ends early once enough errors are found: a role may have thousands of rules.
 ErrorList ValidateRole(const runtime::Object& role) {
   ErrorList errors = ValidateMetadata(role);
   std::size_t index = 0;
@@ -151,6 +155,7 @@ ErrorList ValidateRole(const runtime::Object& role) {
   return errors;
 }
 
+// The role that is named need not exist.
 ErrorList ValidateBinding(const runtime::Object& binding) {
   const bool namespaced = binding.kind().namespaced();
   ErrorList errors = ValidateMetadata(binding);

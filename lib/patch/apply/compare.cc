@@ -30,12 +30,15 @@ struct Item {
   const Value* value = nullptr;
 };
 
+// The same memory holds the same content. What a merge has not changed is such memory, so that most
+// of an object needs no comparison.
 bool SameParts(const Value& a, const Value& b) {
   if (a.type() != b.type() || a.size() != b.size()) return false;
   if (a.is_map()) return a.members().data() == b.members().data();
   return a.is_list() && a.items().data() == b.items().data();
 }
 
+// Follows compareWalker in structured-merge-diff's typed package.
 class Comparer {
  public:
   explicit Comparer(Arena& arena) : removed_(arena), modified_(arena), added_(arena) {}
@@ -204,6 +207,7 @@ void Comparer::Index(std::span<const Value> list, const Type& type, std::vector<
   }
 }
 
+// Groups the items of both lists by element with a counting sort, in linear time.
 void Comparer::CompareLists(std::span<const Value> left, std::span<const Value> right,
                             const Type& type) {
   if (TooDeep()) return;

@@ -21,6 +21,7 @@ std::string PathOf(const Conflict& conflict) { return field::Shorten(PathString(
 
 std::string More(std::size_t count) { return "and " + std::to_string(count) + " more"; }
 
+// Follows printManager in apimachinery's util/managedfields.
 std::string PrintManager(const std::string& manager) {
   const auto info = ParseManagerIdentifier(manager);
   if (!info.ok()) return field::Quote(manager);

@@ -58,6 +58,8 @@ bool SameButTimes(Value a, Value b) {
 
 }  // namespace
 
+// Follows IgnoreManagedFieldsTimestampsTransformer in endpoints/handlers: with the old times an
+// update that changes nothing is not written.
 void IgnoreManagedFieldsTimestamps(runtime::Object& object, const runtime::Object& old) {
   const Value now = object.metadata()["managedFields"];
   const Value before = old.metadata()["managedFields"];

@@ -27,9 +27,11 @@ struct FieldFilter::Node {
 struct FieldFilter::Rep {
   Arena arena;
   FieldSet excluded;
+  // A deque, because nodes point to each other and must not move.
   std::deque<Node> nodes;
   Node* root = nullptr;
 
+  // A filter outlives the patterns it is made of, so it keeps copies of their elements.
   PathElement Own(const PathElement& element) {
     const FieldSet one = FieldSet().Insert(std::span(&element, 1), arena);
     return Copy(one, arena).entries()[0].element;
@@ -56,6 +58,7 @@ struct FieldFilter::Rep {
   }
 };
 
+// Follows Set.FilterIncludeMatches of fieldpath.
 class FieldFilter::Includer {
  public:
   explicit Includer(Arena& arena) : out_(arena) {}

@@ -77,6 +77,7 @@ class FieldManager::Impl {
     const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
     Managed managed = DecodeLiveOrNew(before, object.metadata()["managedFields"],
                                       !options_.subresource.empty(), scratch);
+    // An object without owners is not tracked before the next apply, as by skipNonAppliedManager.
     if (managed.fields.empty() && live != nullptr && !live->uid().empty()) {
       SetManagedFields(object, Value());
       return {};

@@ -46,6 +46,7 @@ bool SameSpan(FieldSet a, FieldSet b) {
   return a.entries().data() == b.entries().data() && a.entries().size() == b.entries().size();
 }
 
+// Follows Set.Union of fieldpath. It is linear in both sets, as are those below.
 FieldSet UnionOf(FieldSet a, FieldSet b, SetBuilder& out) {
   // Equal sets are mostly the same one, which is then returned without a copy.
   if (b.Empty() || SameSpan(a, b)) return a;
@@ -66,6 +67,8 @@ FieldSet UnionOf(FieldSet a, FieldSet b, SetBuilder& out) {
   return out.FinishOr(mark, a);
 }
 
+// Follows Set.Intersection of fieldpath. An entry that is left without a member and children is
+// dropped by the builder's Add.
 FieldSet IntersectionOf(FieldSet a, FieldSet b, SetBuilder& out) {
   if (a.Empty() || b.Empty()) return {};
   if (SameSpan(a, b)) return a;
@@ -80,6 +83,7 @@ FieldSet IntersectionOf(FieldSet a, FieldSet b, SetBuilder& out) {
   return out.FinishOr(mark, a);
 }
 
+// Follows Set.Difference and Set.RecursiveDifference of fieldpath.
 FieldSet DifferenceOf(FieldSet a, FieldSet b, bool recursive, SetBuilder& out) {
   if (a.Empty() || b.Empty()) return a;
   if (SameSpan(a, b)) return {};
@@ -100,6 +104,7 @@ FieldSet DifferenceOf(FieldSet a, FieldSet b, bool recursive, SetBuilder& out) {
   return out.FinishOr(mark, a);
 }
 
+// Follows Set.Leaves of fieldpath: a member stays one only if there is nothing below it.
 FieldSet LeavesOf(FieldSet set, SetBuilder& out) {
   const std::size_t mark = out.Mark();
   for (Entry entry : set.entries()) {

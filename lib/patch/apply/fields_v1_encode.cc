@@ -123,6 +123,7 @@ void AppendValue(const Value& value, int depth, std::string& out) {
       out += ']';
       return;
     case Value::Type::kMap: {
+      // Go's encoders sort the keys of a map, whatever order the client sent.
       std::vector<Member> members(value.members().begin(), value.members().end());
       std::sort(members.begin(), members.end(),
                 [](const Member& a, const Member& b) { return a.key < b.key; });
@@ -141,6 +142,8 @@ void AppendValue(const Value& value, int depth, std::string& out) {
   }
 }
 
+// Follows Set.ToJSON of fieldpath: "." says that the place itself is owned, apart from what is
+// below it, and is left out where nothing is below.
 class Encoder {
  public:
   explicit Encoder(std::string& out) : out_(out) {}

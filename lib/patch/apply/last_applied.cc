@@ -11,6 +11,7 @@ namespace {
 
 using runtime::Value;
 
+// These texts are never sent: the caller takes an error for no allowed conflicts, as upstream.
 Status Refused(std::string_view why) { return {Reason::kUnknown, std::string(why)}; }
 
 std::size_t TotalBytes(Value annotations) {
@@ -35,6 +36,8 @@ Result<Value> ParseLastApplied(const StructuredMerge& merge, std::string_view te
 
 }  // namespace
 
+// Follows lastAppliedManager.allowedConflictsFromLastApplied: what the live object still holds as
+// it was last applied by the client is taken over without a conflict.
 Result<FieldSet> AllowedConflictsFromLastApplied(const StructuredMerge& merge, Value live,
                                                  runtime::Arena& arena) {
   const std::string_view text =
@@ -54,6 +57,7 @@ bool HasLastApplied(const runtime::Object& object) {
   return !object.annotations()[kLastAppliedConfigAnnotation].AsString().empty();
 }
 
+// Follows buildLastApplied. The annotation must not hold itself, or it would grow at each apply.
 std::string BuildLastApplied(Value applied) {
   runtime::Arena arena;
   Value metadata = applied["metadata"];
@@ -68,6 +72,8 @@ std::string BuildLastApplied(Value applied) {
   return text += '\n';
 }
 
+// Follows setLastApplied, which drops an annotation that makes all of them too large. The request
+// must not fail for an annotation that its client did not send.
 void SetLastApplied(runtime::Object& object, const std::string& value) {
   const Value annotations = object.annotations();
   const std::size_t others =

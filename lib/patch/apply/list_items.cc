@@ -13,6 +13,7 @@ using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
+// Follows keyedAssociativeListItemToPathElement of typed, with the texts of its errors.
 bool KeyedItem(const Type& list, const Value& item, Arena& arena, PathElement& element,
                std::string& error) {
   if (item.is_null()) {
@@ -46,6 +47,7 @@ bool KeyedItem(const Type& list, const Value& item, Arena& arena, PathElement& e
   return true;
 }
 
+// Follows setItemToPathElement of typed.
 bool SetItem(const Value& item, PathElement& element, std::string& error) {
   switch (item.type()) {
     case Value::Type::kMap:

@@ -120,6 +120,7 @@ std::string BuildManagerIdentifier(const ManagerInfo& info) {
   };
   add("manager", info.manager);
   add("operation", info.operation);
+  // Appliers keep one identifier, whichever version they apply in.
   if (info.operation != kApply) add("apiVersion", info.api_version);
   add("subresource", info.subresource);
   return identifier += '}';
@@ -170,6 +171,7 @@ Result<Value> EncodeManagedFields(const Managed& managed, runtime::Arena& arena)
     const Value entry = EntryOf(*info, when, fields.set, arena);
     all.push_back({std::move(*info), when ? when->seconds : 0, entry});
   }
+  // Follows sortEncodedManagedFields.
   std::sort(all.begin(), all.end(),
             [](const Encoded& a, const Encoded& b) { return a.order() < b.order(); });
   runtime::ListBuilder list(arena);

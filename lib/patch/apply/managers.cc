@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kOldUpdatesManager = "ancient-changes";
 
+// Follows stripSet in stripmeta.go: identity, and what only the server sets, has no owner.
 struct StripSet {
   runtime::Arena arena;
   FieldSet set;
@@ -57,6 +58,8 @@ void StripFields(Managers& managers, const std::string& manager, runtime::Arena&
   if (found->second.set.Empty()) managers.erase(found);
 }
 
+// Follows capUpdateManagers in capmanagers.go: old updates share an entry, or each new client would
+// make the object grow.
 void CapUpdateManagers(Managed& managed, std::size_t max, runtime::Arena& arena) {
   const std::vector<std::string> updaters = Updaters(managed);
   std::size_t left = updaters.size();

@@ -83,6 +83,7 @@ class ItemPair {
   std::vector<const PathElement*> twice_;
 };
 
+// Follows mergingWalker in structured-merge-diff's typed package, with the right value kept.
 class Merger {
  public:
   explicit Merger(Arena& arena) : arena_(arena) {}
@@ -255,6 +256,8 @@ bool Merger::MergeSameItems(const Items& left, const Items& right, const Type& t
   return true;
 }
 
+// Follows mergingWalker.visitListItems: items of the right list keep its order, and the others stay
+// near their neighbours in the left one.
 bool Merger::MergeItems(const Items& left, const Items& right, const Type& type) {
   ItemPair pair(left, right);
   for (const PathElement* element : pair.twice()) AddDuplicate(*element);

@@ -20,6 +20,7 @@ const Type* ChildType(const Type* type, const PathElement& element) {
   return element.kind() == PathElement::Kind::kKey && type->list ? type->items : nullptr;
 }
 
+// Follows Set.EnsureNamedFieldsAreMembers in structured-merge-diff's fieldpath.
 FieldSet Ensure(FieldSet set, const Type* type, SetBuilder& out) {
   const std::size_t mark = out.Mark();
   for (Entry entry : set.entries()) {
@@ -35,6 +36,8 @@ FieldSet Ensure(FieldSet set, const Type* type, SetBuilder& out) {
   return out.FinishOr(mark, set);
 }
 
+// Follows reconcileWithSchemaWalker: owners of fields below a place that has become atomic own the
+// whole place.
 class Reconciler {
  public:
   explicit Reconciler(Arena& arena) : out_(arena) {}

@@ -23,6 +23,7 @@ void Put(const std::string& manager, VersionedSet fields, const Managed& times, 
 
 }  // namespace
 
+// Follows ScaleHandler.ToSubresource: a Scale shows the owners of the replicas alone.
 Result<runtime::Value> ScaleHandler::ToSubresource(runtime::Arena& arena) const {
   ASSIGN_OR_RETURN(const Managed parent, DecodeManagedFields(parent_, arena));
   Managed scale;
@@ -38,6 +39,8 @@ Result<runtime::Value> ScaleHandler::ToSubresource(runtime::Arena& arena) const 
   return EncodeManagedFields(scale, arena);
 }
 
+// Follows ScaleHandler.ToParent: the owners that the Scale now has take the replicas in the parent,
+// and all others lose them.
 Result<runtime::Value> ScaleHandler::ToParent(runtime::Value scale, runtime::Arena& arena) const {
   ASSIGN_OR_RETURN(const Managed parent, DecodeManagedFields(parent_, arena));
   ASSIGN_OR_RETURN(Managed written, DecodeManagedFields(scale, arena));

@@ -34,6 +34,8 @@ FieldSet SetBuilder::Finish(std::size_t mark) { return FinishAny(mark, /*items=*
 
 FieldSet SetBuilder::FinishItems(std::size_t mark) { return FinishAny(mark, /*items=*/true); }
 
+// Items that are there more than once are owned without what is below them: upstream's
+// toFieldSetWalker does not descend into them.
 FieldSet SetBuilder::FinishAny(std::size_t mark, bool items) {
   const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(mark);
   if (!std::is_sorted(begin, entries_.end(), Before)) {
@@ -57,6 +59,8 @@ FieldSet SetBuilder::FinishAny(std::size_t mark, bool items) {
   return FinishSorted(mark);
 }
 
+// An operation often changes nothing. To return the old set then saves memory, and later
+// comparisons can tell equal sets by their addresses.
 FieldSet SetBuilder::FinishOr(std::size_t mark, FieldSet same) {
   const std::span<const Entry> made(entries_.data() + mark, entries_.size() - mark);
   const std::span<const Entry> old = same.entries();

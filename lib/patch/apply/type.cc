@@ -61,6 +61,8 @@ const Type* FieldTable::Find(std::string_view name) const {
   }
 }
 
+// Follows deduceAtom and handleAtom: the value's own shape, if the type has it; else a map goes
+// before a scalar, and that before a list.
 Type::Deduced Type::Deduce(const Value& value) const {
   const bool has_scalar = scalar != Scalar::kNone;
   switch (value.type()) {
@@ -246,6 +248,8 @@ class TypeBuilder {
     type.list = true;
     type.items = schema.items() == nullptr ? &TypeGraph::UntypedAtomic()
                                            : Get(schema.items().get(), preserve);
+    // As in kube-openapi's schemaconv, markers for strategic merge patches stand in for a list
+    // type.
     const bool merged =
         schema.patch_strategy() == "merge" || schema.patch_strategy() == "merge,retainKeys";
     std::vector<std::string_view> keys;

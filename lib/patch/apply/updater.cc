@@ -92,6 +92,7 @@ Result<std::optional<Versioned>> Updater::Run::Convert(const Versioned& object,
   return std::optional(Versioned{typed, to});
 }
 
+// Follows reconcileManagedFieldsWithSchemaChanges in structured-merge-diff's merge package.
 void Updater::Run::ReconcileManagers(Managers& managers) const {
   for (auto at = managers.begin(); at != managers.end();) {
     VersionedSet& owned = at->second;
@@ -129,6 +130,7 @@ Result<std::optional<Comparison>> Updater::Run::CompareConverted(const Versioned
   return std::optional(comparison);
 }
 
+// Follows Updater.update. The objects are compared once per version in which others own fields.
 Result<Comparison> Updater::Run::TakeFromOthers(const Versioned& live, const Versioned& object,
                                                 Write& write,
                                                 std::vector<Conflict>& conflicts) const {
@@ -147,6 +149,7 @@ Result<Comparison> Updater::Run::TakeFromOthers(const Versioned& live, const Ver
                        CompareConverted(live, object, owned.api_version));
       known = versions.emplace(owned.api_version, converted).first;
     }
+    // Managers of a version that is gone are gone, too.
     if (!known->second) continue;
     const Comparison& changes = *known->second;
     VersionedSet rest = owned;
@@ -207,6 +210,7 @@ Status Updater::Run::AddBackOwnedIn(Versioned& merged, Versioned& pruned,
   return {};
 }
 
+// Follows addBackOwnedItems: what another manager owns is not pruned.
 Result<Versioned> Updater::Run::AddBackOwned(Versioned merged, Versioned pruned,
                                              const Managers& managers) const {
   std::map<std::string, FieldSet> managed;
@@ -246,6 +250,7 @@ Result<Versioned> Updater::Run::AddBackDangling(const Versioned& merged, const V
   return Versioned{merged.object.RemoveItems(gone, arena_), merged.version};
 }
 
+// Follows Updater.prune.
 Result<Versioned> Updater::Run::Prune(const Versioned& merged, const Write& write,
                                       const std::optional<VersionedSet>& last) const {
   if (!last || last->set.Empty()) return merged;

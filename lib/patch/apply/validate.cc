@@ -15,6 +15,7 @@ namespace {
 using runtime::Member;
 using runtime::Value;
 
+// Follows validatingObjectWalker in structured-merge-diff's typed package.
 class Validator {
  public:
   explicit Validator(const ValidationOptions& options) : options_(options) {}

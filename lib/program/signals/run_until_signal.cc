@@ -20,6 +20,7 @@ sigset_t StopSignals() {
   return signals;
 }
 
+// Each connection takes a file; the soft limit is 1,024 on most systems.
 void RaiseOpenFilesLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
@@ -49,6 +50,7 @@ void BlockSignals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+// Waits for signals on this thread; requests run on the server's own.
 int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready) {
   RaiseOpenFilesLimit();
   if (const Status status = server.Start(); !status.ok()) return Fail(status);

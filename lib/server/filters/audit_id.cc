@@ -10,6 +10,7 @@ class AuditIdFilter final : public http::Filter {
 
   std::string_view name() const override { return "audit-id"; }
 
+  // A client may send its id, by which it finds its requests in the log of several servers.
   http::Step Begin(http::Exchange& exchange) const override {
     const std::string_view sent = exchange.request().headers.Get("Audit-ID");
     exchange.Set(AuditId{sent.empty() ? NewUuid(random_) : std::string(sent)});

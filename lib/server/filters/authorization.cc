@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kDecisionAnnotation = "authorization.k8s.io/decision";
 constexpr std::string_view kReasonAnnotation = "authorization.k8s.io/reason";
 
+// Runs in Begin() for every request, and again for one that waited for a webhook.
 class Authorization final : public http::Filter {
  public:
   explicit Authorization(AuthorizationOptions options) : options_(options) {
@@ -50,6 +51,7 @@ class Authorization final : public http::Filter {
     audit::AddAnnotation(exchange.ctx(), kDecisionAnnotation, allowed ? "allow" : "forbid");
     audit::AddAnnotation(exchange.ctx(), kReasonAnnotation, verdict->reason);
     if (allowed) return http::Step::Next();
+    // Browsers must not take the refusal, which repeats parts of the request, for a page.
     exchange.Set(response::NoSniff());
     return endpoints::ForbiddenStatusError(asked, verdict->reason);
   }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kAuthorizationResults = {"denied", "allowed",
                                                                    "no-opinion", "error"};
+// Errors have no decision; their label is the last.
 constexpr std::size_t kAuthorizationError = 3;
 static_assert(static_cast<std::size_t>(auth::Decision::kDeny) == 0);
 static_assert(static_cast<std::size_t>(auth::Decision::kAllow) == 1);

@@ -20,6 +20,7 @@ class Deadline final : public http::Filter {
 
   std::string_view name() const override { return "deadline"; }
 
+  // A client may shorten its time, never lengthen it, as in Go's WithRequestDeadline.
   http::Step Begin(http::Exchange& exchange) const override {
     if (IsLongRunning(exchange)) return http::Step::Next();
     std::chrono::nanoseconds allowed = longest_;
@@ -38,6 +39,8 @@ class Deadline final : public http::Filter {
   }
 
   void End(http::Exchange& exchange, const http::Outcome& outcome) const override {
+    // 504: the deadline answered. Any other code without completion: it cut an answer that had
+    // begun.
     const bool cut = !outcome.completed && outcome.code != 504;
     if (!metrics_ || !(cut || outcome.code == 504)) return;
     if (outcome.error.message() != TimedOut().message()) return;

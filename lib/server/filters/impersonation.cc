@@ -21,6 +21,7 @@ class ImpersonationFilter final : public http::Filter {
   std::string_view name() const override { return "impersonation"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
+    // Without impersonation headers this filter costs a look at the headers.
     const auto wanted = WantedUserOf(exchange.request().headers);
     if (!wanted.ok()) return Refuse(exchange, wanted.status());
     if (!*wanted) return http::Step::Next();
@@ -41,6 +42,7 @@ class ImpersonationFilter final : public http::Filter {
     return why;
   }
 
+  // The headers are removed, so that no server behind this one impersonates once more.
   Result<http::Step> Become(http::Exchange& exchange, const auth::UserInfo& wanted) const {
     const auth::Attributes attributes = request::AttributesOf(exchange);
     Result<ImpersonatedUser> found = impersonation_.Check(exchange.ctx(), wanted, attributes);

@@ -12,6 +12,7 @@ class PublicPath final : public http::Filter {
 
   std::string_view name() const override { return "public-path"; }
 
+  // Only reads are public; other methods go on to authentication.
   http::Step Begin(http::Exchange& exchange) const override {
     const std::string& method = exchange.request().method;
     if (method != "GET" && method != "HEAD") return http::Step::Next();

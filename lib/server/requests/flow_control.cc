@@ -16,6 +16,7 @@ constexpr std::chrono::seconds kBorrowingPeriod(10);
 constexpr std::chrono::seconds kWatermarkPeriod(1);
 
 // Runs `work` each `period` until `running` is done.
+// Each run posts the next one, so runs never overlap; a run that is late delays the others.
 void Every(Executor& executor, std::chrono::nanoseconds period, const Context& running,
            std::shared_ptr<const std::function<void()>> work) {
   (void)executor.PostAfter(period, [&executor, period, running, work = std::move(work)]() mutable {
@@ -67,6 +68,7 @@ FlowControlParts::FlowControlParts(const FlowControlConfig& config, const Needs&
   });
 }
 
+// Both limits are one pool of seats under priority and fairness, as upstream.
 void FlowControlParts::StartController(const Needs& needs) {
   controller_ = flowcontrol::Controller::New(
       {.server_concurrency_limit =
@@ -111,6 +113,7 @@ Status FlowControlParts::AddTo(GenericAPIServer& server) {
   return AddDebugEndpoints(server);
 }
 
+// Follows the paths of util/flowcontrol/apf_controller_debug.go, with the same three dumps.
 Status FlowControlParts::AddDebugEndpoints(GenericAPIServer& server) {
   const std::string root = "/debug/api_priority_and_fairness/";
   const auto add = [&](const char* name, std::function<std::string(http::Exchange&)> dump) {

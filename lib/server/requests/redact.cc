@@ -20,6 +20,7 @@ bool IsSecretName(std::string_view name) {
       [name](std::string_view secret) { return http::EqualIgnoreCase(name, secret); });
 }
 
+// Clients may write a name in several encodings, so it is decoded before it is compared.
 bool IsSecret(std::string_view key) {
   const bool encoded = key.find('%') != key.npos || key.find('+') != key.npos;
   if (!encoded) return IsSecretName(key);
@@ -29,6 +30,7 @@ bool IsSecret(std::string_view key) {
 
 }  // namespace
 
+// Keeps names and order of the parameters: the log shows what was asked, without the secrets.
 std::string RedactedTarget(std::string_view target) {
   const std::size_t mark = target.find('?');
   if (mark == std::string_view::npos) return std::string(target);

@@ -28,6 +28,7 @@ std::vector<double> DurationBuckets() {
   return bounds;
 }
 
+// Follows CleanScope of endpoints/metrics.
 std::string_view ScopeOf(const request::RequestInfo& info) {
   if (!info.name.empty() || info.verb == "create") return "resource";
   if (!info.namespace_.empty()) return "namespace";
@@ -61,6 +62,7 @@ std::string_view VerbOf(const http::Request& request, const http::Query& query,
   return known == kVerbs.end() ? "other" : *known;
 }
 
+// Follows cleanDryRun: any other value is invalid, and must not become a label.
 std::string_view DryRunOf(const http::Query& query) {
   if (!query.Has("dryRun")) return "";
   const std::vector<std::string_view> values = query.GetAll("dryRun");
@@ -103,6 +105,7 @@ RequestLabels LabelsOf(const http::Request& request, const http::Query& query,
           .dry_run = DryRunOf(query)};
 }
 
+// Names, texts and buckets are upstream's, since dashboards depend on them.
 RequestMetrics::RequestMetrics(metrics::Registry& registry)
     : requests_(registry.Counters(
           {.name = "apiserver_request_total",
@@ -171,6 +174,7 @@ RequestMetrics::RequestMetrics(metrics::Registry& registry)
                                .labels = {"group", "version", "resource"}},
                               metrics::ExponentialBuckets(1024, 2, 8))) {}
 
+// Made at the first request of a kind; the map keeps pointers, which live as long as the registry.
 RequestMetrics::Series RequestMetrics::NewSeries(const RequestLabels& labels) {
   const auto& l = labels;
   Series series;
@@ -194,6 +198,7 @@ metrics::Counter& RequestMetrics::Requests(const RequestLabels& l, int code) {
                          l.component, CodeText(code)});
 }
 
+// Called for every request at its end. One look-up and one lock in the usual case.
 void RequestMetrics::Monitor(const RequestLabels& labels, const Answer& answer) {
   std::string key = KeyOf(labels);
   Series series;

@@ -31,6 +31,8 @@ std::string_view HostOf(std::string_view address) {
 
 }  // namespace
 
+// Follows utilnet.SourceIPs: X-Forwarded-For, X-Real-Ip, and the connection's own address last. The
+// first ones are the client's claims.
 std::vector<std::string> SourceIPs(const http::Request& request) {
   std::vector<std::string> ips;
   std::string_view forwarded = request.headers.Get("X-Forwarded-For");

@@ -6,6 +6,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
+// Cuts between characters: half of one would not be UTF-8.
 std::string_view Cut(std::string_view text, std::size_t characters_max) {
   std::size_t characters = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -23,6 +24,8 @@ std::size_t CharactersOf(const std::vector<rest::WarningPtr>& warnings) {
   return characters;
 }
 
+// Follows the truncation of endpoints/filters/warning.go: over the total limit each warning is cut,
+// and later ones are dropped.
 std::vector<std::string> CutHeaders(const std::vector<rest::WarningPtr>& warnings,
                                     const WarningLimits& limits) {
   std::vector<std::string> headers;

@@ -21,6 +21,7 @@ void BookmarkClock::Ticket::Set(Clock::Monotonic due, const Waker& waker) {
   if (start) clock_->Start();
 }
 
+// Ticks only while a bookmark is due some time: a clock without watches has no timer.
 void BookmarkClock::Start() {
   if (executor_ == nullptr) return;
   auto cancel = executor_->PostAfter(kTick, [weak = weak_from_this()] {
@@ -41,6 +42,7 @@ void BookmarkClock::Tick() {
     }
     again = state->running = !state->due.empty() && !state->stopped;
   }
+  // Woken without the lock: watches set their tickets again at once.
   Waker::WakeAll(wakers);
   if (again) Start();
 }

@@ -232,6 +232,8 @@ WarmUp Feed::warm_up() const {
   return progress;
 }
 
+// Follows calculateRetryAfterForUnreadyCache of Go's cacher: the longer it takes, the later clients
+// ask again.
 int Feed::RetryAfterSeconds() const {
   const double down = std::chrono::duration<double>(warm_up().elapsed).count();
   return static_cast<int>(std::clamp(std::exp(0.06 * down), 1.0, 30.0));

@@ -18,10 +18,12 @@ Result<std::optional<kv::RangeResponse>> PageReader::Next() {
   reading_.reset();
   auto fetched = fetched_ ? *std::exchange(fetched_, std::nullopt) : engine_.Range(ctx_, request_);
   ASSIGN_OR_RETURN(kv::RangeResponse page, std::move(fetched));
+  // All pages are read at the revision of the first.
   if (request_.at_revision == 0) request_.at_revision = page.revision;
   done_ = !page.more || page.kvs.empty();
   if (!done_) {
     request_.key = page.kvs.back().key + '\0';
+    // The next page is on its way while the caller decodes this one.
     if (ahead_)
       reading_.emplace("cache-reader", [this] { fetched_ = engine_.Range(ctx_, request_); });
   }

@@ -13,6 +13,7 @@ Result<std::optional<View>> StateAt(Cache& cache, kv::Revision revision, bool ma
   }
   Since since = cache.ChangesAfter(revision);
   if (!since.changes) return std::optional<View>();
+  // Undoes the changes from the newest to the oldest on a snapshot of the present tree.
   View view{std::move(since.view.tree), revision, revision};
   for (auto change = since.changes->rbegin(); change != since.changes->rend(); ++change) {
     if ((*change)->before) {

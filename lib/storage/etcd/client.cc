@@ -33,6 +33,7 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
 
   void Start() {
     RpcOptions options{.deadline = options_.deadline, .member = options_.member};
+    // A member that hangs must leave time for another one.
     if (client_->rpc_->members() > 1) {
       options.deadline = std::min(options.deadline, RealClock().Now() + attempt_);
       attempt_ *= 2;

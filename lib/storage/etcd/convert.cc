@@ -21,6 +21,7 @@ kv::Event ToEvent(wire::Event& event) {
   kv::Event to;
   const bool put = event.type() == wire::Event::PUT;
   to.type = put ? kv::Event::Type::kPut : kv::Event::Type::kDelete;
+  // etcd does not mark creations; a key's first revision is then its last one.
   to.is_create = put && event.kv().create_revision() == event.kv().mod_revision();
   to.kv = ToKeyValue(*event.mutable_kv(), put);
   if (event.has_prev_kv()) to.previous = ToKeyValue(*event.mutable_prev_kv(), true);

@@ -20,6 +20,7 @@ void Health::Start(Status first) {
 }
 
 void Health::Check() {
+  // Any read would show that etcd answers. This key also tells how far it is compacted.
   wire::RangeRequest request;
   request.set_key(kCompactRevisionKey);
   client_->Call<wire::RangeResponse>(
@@ -60,6 +61,7 @@ void Health::Count() {
   request.set_key(std::string(1, '\0'));
   request.set_range_end(std::string(1, '\0'));
   request.set_count_only(true);
+  // A rough number will do, and a serializable read asks only one member.
   request.set_serializable(true);
   client_->Call<wire::RangeResponse>(
       kRangeMethod, request,

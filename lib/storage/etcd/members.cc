@@ -26,6 +26,8 @@ bool TellsTrueProgress(std::string_view version) {
   // A pre-release of a version is older than the release.
   if (version.starts_with('-')) --numbers[2];
   const auto [major, minor, patch] = numbers;
+  // Earlier releases may promise events that are still to come (kubernetes #123192); the versions
+  // are those of FeatureSupportChecker in k8s.io/apiserver.
   if (major != 3) return major > 3;
   if (minor == 4) return patch >= 31;
   if (minor == 5) return patch >= 13;

@@ -6,6 +6,8 @@
 
 namespace apiserver::v0::storage::etcd {
 
+// A caller that comes while a read is running waits for the next one, which begins after it asked:
+// the running one may have seen an older revision than the caller must.
 void SharedRevision::Get(Done done) {
   std::vector<Done> asked;
   {

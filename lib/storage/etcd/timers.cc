@@ -13,9 +13,11 @@ void Timers::After(std::chrono::nanoseconds delay, UniqueFunction<void()> task) 
     }
   }
   state_.NotifyAll();
+  // After Stop() it runs here: nothing else would run it, and a call may wait for its end.
   if (task) task();
 }
 
+// Runs what is left before its time, so that calls in a pause come to their end.
 void Timers::Stop() {
   state_.Lock()->stopping = true;
   state_.NotifyAll();

@@ -12,6 +12,7 @@ void WaitList::Add(Waiter& waiter, const Waker& waker) {
   waiters_.push_back(&waiter);
 }
 
+// The last waiter takes the free place, so that it costs the same however many there are.
 void WaitList::Remove(Waiter& waiter) {
   if (waiter.list_index == Waiter::kNone) return;
   waiters_[waiter.list_index] = waiters_.back();
@@ -33,6 +34,7 @@ void WaitList::TakeIf(std::vector<Waker>& wakers, Predicate take) {
   }
 }
 
+// Waiters that the changes do not concern go to the end of the log, and need never read them.
 void WaitList::TakeMatching(const std::vector<std::string_view>& keys, LogPlace end,
                             std::vector<Waker>& wakers) {
   TakeIf(wakers, [&keys, end](Waiter& waiter) {

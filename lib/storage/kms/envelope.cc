@@ -56,6 +56,7 @@ Status ValidateKeyId(std::string_view key_id) {
   return ValidateSize(key_id.size(), kKeyIdBytesMax, "keyID");
 }
 
+// Follows ValidateEncryptedObject in k8s.io/apiserver's kmsv2.
 Status ValidateEncryptedObject(const EncryptedObject& object) {
   if (object.source_type > static_cast<std::uint64_t>(SourceType::kSeed)) {
     return NewPluginError("unknown encryptedDEKSourceType: " + std::to_string(object.source_type));

@@ -65,6 +65,7 @@ Status Probe::Health() {
   return outcome;
 }
 
+// Follows isKMSv2ProviderHealthy in k8s.io/apiserver's encryptionconfig.
 Status Probe::Ask() {
   const auto response = service_->GetStatus();
   if (!response.ok()) {
@@ -105,6 +106,7 @@ Status Probe::CheckVersion(const std::string& version) {
       state->version + ", got " + version);
 }
 
+// Follows GenerateTransformer in kmsv2: a seed is made here, and the plugin encrypts it once.
 Result<WriteState> Probe::Generate(const std::string& uid) const {
   std::string seed(kSeedBytes, '\0');
   options_.random->Fill(std::as_writable_bytes(std::span(seed)));
@@ -127,6 +129,7 @@ Result<WriteState> Probe::Generate(const std::string& uid) const {
   return state;
 }
 
+// Follows rotateDEKOnKeyIDChange: a new seed only if the plugin has changed its key.
 Status Probe::Rotate(const std::string& key_id) {
   // Taken before the call, so that it is an upper bound.
   const Clock::Monotonic expires = options_.clock->Now() + kWriteTtl;

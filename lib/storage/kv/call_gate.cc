@@ -2,6 +2,7 @@
 
 namespace apiserver::v0::storage::kv {
 
+// A call counts itself before it looks: either it sees that the gate is shut, or Shut() sees it.
 CallGate::Pass CallGate::Enter() {
   const std::uint64_t before = state_.fetch_add(1, std::memory_order_acquire);
   if ((before & kShut) == 0) return Pass(this);

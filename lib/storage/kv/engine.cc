@@ -2,6 +2,8 @@
 
 namespace apiserver::v0::storage::kv {
 
+// Follows clientv3.GetPrefixRangeEnd: the last byte is counted up, after those of 0xff are cut off.
+// Nothing left means that there is no end, which etcd writes as one zero byte.
 std::string PrefixEnd(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && end.back() == '\xff') end.pop_back();

@@ -12,6 +12,7 @@ void LeaseThread::Watch(std::optional<Clock::Monotonic> end) {
   {
     auto state = state_.Lock();
     state->changed = true;
+    // Most stores have no leases and need no thread.
     if (!state->stopping && !state->thread.joinable()) {
       state->thread = Thread("kv-leases", [this] { Run(); });
     }
@@ -25,6 +26,7 @@ bool LeaseThread::Due() const {
 }
 
 void LeaseThread::Stop() {
+  // Joined when it is destroyed, without the lock, which Run() takes.
   Thread thread;
   {
     auto state = state_.Lock();

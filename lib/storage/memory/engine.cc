@@ -106,6 +106,7 @@ Result<kv::RangeResponse> MemoryEngine::Range(const Context& ctx, const kv::Rang
   if (!pass) return kv::NewStoppedError();
   RETURN_IF_ERROR(ctx.Err());
   if (lease_thread_.Due()) ExpireLeases();
+  // A copy of a tree shares its nodes: only taking one needs the lock, and reading it does not.
   LiveTree live;
   HistoryTree history;
   kv::RangeResponse response;

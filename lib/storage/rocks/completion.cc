@@ -11,6 +11,7 @@ namespace apiserver::v0::storage::rocks {
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 void Completion::Complete() {
+  // A wake-up is a system call, which is made only for a thread that waits.
   if (word_.exchange(kDone, std::memory_order_acq_rel) != kWaitedFor) return;
   (void)syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }

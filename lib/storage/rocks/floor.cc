@@ -42,6 +42,7 @@ Status RaiseFloor(rocksdb::Env& env, const std::string& path, kv::Revision revis
   const std::string text = TextOf(revision);
   std::string before;
   if (rocksdb::ReadFileToString(&env, file, &before).ok() && before == text) return Status::Ok();
+  // Written beside the file and renamed: after a crash it holds the old number or the new one.
   rocksdb::Status status = rocksdb::WriteStringToFile(&env, text, file + ".new", true);
   if (status.ok()) status = env.RenameFile(file + ".new", file);
   std::unique_ptr<rocksdb::Directory> directory;

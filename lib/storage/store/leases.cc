@@ -6,6 +6,8 @@
 
 namespace apiserver::v0::storage::store {
 
+// Follows leaseManager in etcd3: objects that end at about the same time share a lease, so that
+// they may live up to 5 % longer.
 Result<kv::LeaseId> LeasePool::Get(const Context& ctx, std::chrono::seconds ttl) {
   const std::chrono::seconds extra = std::min(kExtraMax, ttl * 5 / 100);
   const Clock::Monotonic now = clock_.Now();

@@ -31,6 +31,7 @@ Status InterpretListError(const Status& error, const ListOptions& options, const
     Status expired = meta::NewResourceExpired(
         std::string(options.continue_token.empty() ? kListExpired : kInconsistentContinue));
     if (options.continue_token.empty()) return expired;
+    // As handleCompactedErrorForPaging, the token lets a client go on at the current revision.
     const std::string start(place.last_key.substr(place.prefix.size()));
     return expired.WithContinueToken(EncodeContinueToken({-1, start}));
   }

@@ -116,6 +116,8 @@ Result<runtime::ObjectPtr> ObjectStore::GuaranteedUpdate(const Context& ctx, std
   });
 }
 
+// Follows GuaranteedUpdate in etcd3/store.go: it begins with a state that may be old, and believes
+// an error about it only after it has read the stored one.
 Result<runtime::ObjectPtr> ObjectStore::UpdateUntilDone(const Context& ctx, std::string_view key,
                                                         const UpdateOptions& options,
                                                         const TryUpdate& try_update) {

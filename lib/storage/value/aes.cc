@@ -11,6 +11,7 @@ constexpr std::size_t kBlockBytes = 16;
 constexpr std::size_t kInfoBytes = 32;
 constexpr std::size_t kSeedBytesMin = 32;
 
+// A stored value is the IV and the blocks, the last of which is padded as in PKCS #7.
 class AesCbc final : public Transformer {
  public:
   AesCbc(std::string_view key, Random& random) : key_(key), random_(random) {}
@@ -91,6 +92,8 @@ class AesGcm final : public Transformer {
   Random& random_;
 };
 
+// Follows NewHKDFExtendedNonceGCMTransformer: in front of nonce and cipher text stand 32 random
+// bytes, from which the value's key is derived.
 class ExtendedNonceGcm final : public Transformer {
  public:
   ExtendedNonceGcm(std::string_view seed, Random& random) : seed_(seed), random_(random) {}

@@ -58,6 +58,7 @@ Result<Prefixed> NewKms(const KmsConfiguration& config, const EncryptionOptions&
   return Prefixed{"k8s:enc:kms:v2:" + config.name + ":", std::move(provider->transformer)};
 }
 
+// The prefixes are those of encryptionconfig in k8s.io/apiserver: stored values begin with them.
 Result<Prefixed> NewProvider(const ProviderConfiguration& config, const EncryptionOptions& options,
                              Transformers& out) {
   Random& random = *options.random;
@@ -124,6 +125,7 @@ Status AddEntry(const ResourceConfiguration& entry, const EncryptionOptions& opt
 
 }  // namespace
 
+// A narrower name goes before a wider one.
 TransformerPtr Transformers::For(const GroupResource& resource) const {
   for (const GroupResource& name : {resource, GroupResource{resource.group, "*"}, Everything()}) {
     const auto found = by_resource.find(name.ToString());

@@ -1,8 +1,7 @@
 #include "apiserver/testing/storage/engine_conformance.h"
 
-#include <utility>
-
 #include "base/status_macros.h"
+#include "testing/storage/run_case.h"
 #include "testing/storage/subject.h"
 
 namespace apiserver::v0::testing::storage {
@@ -11,21 +10,18 @@ namespace {
 void Append(const CaseTable& table, const EngineHost& for_host, std::vector<EngineCase>& cases) {
   for (const CaseRow& row : table) {
     if (row.embedded && for_host.remote) continue;
-    cases.push_back({row.name, [run = row.run](const EngineHost& host) -> Status {
-                       ASSIGN_OR_RETURN(const auto subject, Subject::Open(host));
-                       return run(*subject);
-                     }});
+    cases.push_back(
+        {row.name, [run = row.run](const EngineHost& host) { return RunCase(host, run); }});
   }
 }
 
-Status LimitCase(const EngineHost& host) {
-  ASSIGN_OR_RETURN(const auto subject, Subject::Open(host));
-  const std::string largest(host.value_bytes_max, 'x');
-  RETURN_IF_ERROR(subject->Create("a", largest).status());
-  EXPECT_REASON(subject->Create("b", largest + "x"), Reason::kRequestEntityTooLarge);
-  ASSIGN_OR_RETURN(const std::string keys, subject->Text("b"));
+Status LimitCase(Subject& s) {
+  const std::string largest(s.host().value_bytes_max, 'x');
+  RETURN_IF_ERROR(s.Create("a", largest).status());
+  EXPECT_REASON(s.Create("b", largest + "x"), Reason::kRequestEntityTooLarge);
+  ASSIGN_OR_RETURN(const std::string keys, s.Text("b"));
   EXPECT_EQ(keys, "");
-  ASSIGN_OR_RETURN(const Revision revision, subject->Current());
+  ASSIGN_OR_RETURN(const Revision revision, s.Current());
   EXPECT_EQ(revision, 2);
   return Status::Ok();
 }
@@ -44,7 +40,7 @@ std::vector<EngineCase> EngineCases(const EngineHost& host) {
   }
   if (host.reopen) Append(DurableCases(), host, cases);
   if (host.value_bytes_max > 0) {
-    cases.push_back({"a value over the limit is refused and changes nothing", LimitCase});
+    Append({{"a value over the limit is refused and changes nothing", LimitCase}}, host, cases);
   }
   return cases;
 }

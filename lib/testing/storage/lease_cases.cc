@@ -72,6 +72,7 @@ Status DeletedKeysAreLeft(Subject& s) {
   RETURN_IF_ERROR(s.Create("a", "1", lease).status());
   RETURN_IF_ERROR(s.Create("b", "1", lease).status());
   RETURN_IF_ERROR(s.Delete("a").status());
+  // Another key of the same name, without a lease.
   RETURN_IF_ERROR(s.Create("a", "mine").status());
   s.clock().Advance(seconds(5));
   EXPECT(Eventually([&s] { return Gone(s, "b"); }));

@@ -1,12 +1,10 @@
 #include "apiserver/testing/storage/rest_conformance.h"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
-#include <utility>
 
-#include "base/status_macros.h"
 #include "testing/storage/rest_subject.h"
+#include "testing/storage/run_case.h"
 
 namespace apiserver::v0::testing::storage {
 namespace rest_kit {
@@ -25,6 +23,7 @@ constexpr NeedWord kNeedWords[] = {
     {kDelete, "delete"},
     {kCollection, "deletecollection"},
     {kNamespaces, "namespaces"},
+    {kLabels, "labels"},
     {kExpiry, "expiry"},
     {kValidation, "validation"},
     {kFinalizers, "finalizers"},
@@ -67,6 +66,7 @@ unsigned Missing(const RestSubject& s) {
   look(can.graceful_deleter != nullptr, kDelete);
   look(can.collection_deleter != nullptr, kCollection);
   look(s.namespaced(), kNamespaces);
+  look(s.host().mark == nullptr, kLabels);
   look(s.opened().forget != nullptr, kExpiry);
   look(s.host().spoil != nullptr, kValidation);
   return missing;
@@ -77,6 +77,13 @@ Status LacksWhatItsHostSays(RestSubject& s) {
     const bool known = std::any_of(std::begin(kNeedWords), std::end(kNeedWords),
                                    [&word](const NeedWord& row) { return word == row.word; });
     if (!known) return {Reason::kInvalid, "RestHost::lacks has the unknown word " + word};
+  }
+  const RestHost& host = s.host();
+  if ((host.mark == nullptr) != (host.mark_of == nullptr)) {
+    return {Reason::kInvalid, "RestHost::mark and RestHost::mark_of belong together"};
+  }
+  if (host.name != nullptr && s.can().creater != nullptr) {
+    return {Reason::kInvalid, "RestHost::name is for a storage without create"};
   }
   EXPECT_EQ(Words(Missing(s)), Words(LackedBy(s.host()) & ~kInvisible));
   return Status::Ok();
@@ -92,16 +99,6 @@ RestCaseTable AllCases() {
   return all;
 }
 
-Status Run(const RestCaseRow& row, const RestHost& host) {
-  ASSIGN_OR_RETURN(const auto subject, RestSubject::Open(host));
-  try {
-    return row.run(*subject);
-  } catch (const std::exception& thrown) {
-    if (!subject->failure().ok()) return subject->failure();
-    return Status(Reason::kInternalError, thrown.what());
-  }
-}
-
 }  // namespace
 }  // namespace rest_kit
 
@@ -111,7 +108,7 @@ std::vector<RestCase> RestCases(const RestHost& host) {
   for (const rest_kit::RestCaseRow& row : rest_kit::AllCases()) {
     if ((row.needs & lacks) != 0) continue;
     cases.push_back(
-        {row.name, [row](const RestHost& opened) { return rest_kit::Run(row, opened); }});
+        {row.name, [run = row.run](const RestHost& opened) { return RunCase(opened, run); }});
   }
   return cases;
 }

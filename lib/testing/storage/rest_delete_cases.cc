@@ -34,7 +34,7 @@ Status DeleteSaysWhatItDeleted(RestSubject& s) {
     EXPECT_EQ(std::string(done.object->uid()), uid);
   } else {
     // Empty details are made of the request.
-    EXPECT(done.details.name.empty() || done.details.name == "a");
+    EXPECT(done.details.name.empty() || done.details.name == s.HostName("a"));
     EXPECT(done.details.uid.empty() || done.details.uid == uid);
   }
   return Status::Ok();
@@ -64,7 +64,7 @@ Status DeleteChecksTheVersion(RestSubject& s) {
   s.Add("a");
   meta::DeleteOptions options;
   options.preconditions.resource_version = std::string(s.Get("a").value()->resource_version());
-  s.Relabel("a", "two");
+  s.Remark("a", "two");
   EXPECT_REASON(s.Delete("a", options), Reason::kConflict);
   EXPECT(s.Get("a").ok());
   options.preconditions.resource_version = std::string(s.Get("a").value()->resource_version());
@@ -85,12 +85,13 @@ Status ADryRunDeletesNothing(RestSubject& s) {
 
 Status DeleteAsksWithTheObject(RestSubject& s) {
   s.Add("a", "red");
+  // Admission must be able to refuse a dry run, too.
   for (const bool dry_run : {true, false}) {
     std::string seen;
     meta::DeleteOptions options;
     options.dry_run = dry_run;
     const auto ask = [&](const Context&, const Object& object) {
-      seen = std::string(object.name()) + " " + LabelOf(object);
+      seen = s.NameOf(object) + " " + s.MarkOf(object);
       return Status();
     };
     EXPECT(s.Delete("a", options, ask).ok());
@@ -111,6 +112,7 @@ Status ADeletionIsToldOnce(RestSubject& s) {
   s.Add("a");
   Watching watch = s.WatchFrom(s.Now());
   EXPECT(s.Delete("a").ok());
+  // The next object's event shows that the first one's was told only once.
   s.Add("b");
   EXPECT_EQ(watch.NextChange(), "DELETED a");
   EXPECT_EQ(watch.NextChange(), "ADDED b");
@@ -125,7 +127,7 @@ Status ANameComesBackAsAnotherObject(RestSubject& s) {
   const auto second = s.Get("a").value();
   EXPECT(first->uid() != second->uid());
   EXPECT(Number(second->resource_version()) > Number(first->resource_version()));
-  EXPECT_EQ(LabelOf(*second), "blue");
+  EXPECT_EQ(s.MarkOf(*second), "blue");
   return Status::Ok();
 }
 
@@ -172,16 +174,16 @@ Status AMarkIsTold(RestSubject& s) {
 Status ACollectionIsDeleted(RestSubject& s) {
   for (const char* name : {"a", "b", "c"}) s.Add(name);
   const auto done = s.DeleteCollection({}, {});
-  EXPECT_EQ(NamesOf(done), "a b c");
+  EXPECT_EQ(s.NamesOf(done), "a b c");
   EXPECT_EQ(s.Names(), "");
-  EXPECT_EQ(NamesOf(s.DeleteCollection({}, {})), "");
+  EXPECT_EQ(s.NamesOf(s.DeleteCollection({}, {})), "");
   return Status::Ok();
 }
 
 Status ACollectionIsOfItsNamespace(RestSubject& s) {
   s.Add("a", "one", "ns");
   s.Add("b", "one", "other");
-  EXPECT_EQ(NamesOf(s.DeleteCollection({}, {})), "a");
+  EXPECT_EQ(s.NamesOf(s.DeleteCollection({}, {})), "a");
   EXPECT_EQ(s.Names({}, ""), "b");
   return Status::Ok();
 }
@@ -190,14 +192,14 @@ Status ASelectedCollectionIsDeleted(RestSubject& s) {
   s.Add("a", "red");
   s.Add("b", "blue");
   s.Add("c", "red");
-  EXPECT_EQ(NamesOf(s.DeleteCollection({}, Labelled("kit=red"))), "a c");
+  EXPECT_EQ(s.NamesOf(s.DeleteCollection({}, Labelled("kit=red"))), "a c");
   EXPECT_EQ(s.Names(), "b");
   return Status::Ok();
 }
 
 Status ADryRunDeletesNoCollection(RestSubject& s) {
   s.Add("a");
-  EXPECT_EQ(NamesOf(s.DeleteCollection(DryRun(), {})), "a");
+  EXPECT_EQ(s.NamesOf(s.DeleteCollection(DryRun(), {})), "a");
   EXPECT_EQ(s.Names(), "a");
   return Status::Ok();
 }
@@ -230,7 +232,7 @@ RestCaseTable DeleteCases() {
       {"deletecollection: removes all and returns them", kCollections, ACollectionIsDeleted},
       {"deletecollection: is of the request's namespace", kCollections | kNamespaces,
        ACollectionIsOfItsNamespace},
-      {"deletecollection: selectors count", kCollections, ASelectedCollectionIsDeleted},
+      {"deletecollection: selectors count", kCollections | kLabels, ASelectedCollectionIsDeleted},
       {"deletecollection: a dry run removes nothing", kCollections, ADryRunDeletesNoCollection},
       {"deletecollection: validate may refuse", kCollections, ACollectionObeysARefusal},
   };

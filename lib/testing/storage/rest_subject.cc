@@ -22,13 +22,19 @@ Result<watch::Event> Watching::Next() {
 
 namespace {
 
-std::string TextOf(const watch::Event& event) {
+// The cases' name of an object.
+std::string NameIn(const CaseNames& names, const Object& object) {
+  const auto found = names.find(object.name());
+  return found != names.end() ? found->second : std::string(object.name());
+}
+
+std::string TextOf(const watch::Event& event, const CaseNames& names) {
   std::string text(watch::EventTypeWord(event.type));
   if (event.type == watch::EventType::kError) {
     return text + " " + std::string(ReasonWord(event.error.reason()));
   }
   if (event.initial_events_end) text += "-END";
-  if (event.object != nullptr) text += " " + std::string(event.object->name());
+  if (event.object != nullptr) text += " " + NameIn(names, *event.object);
   return text;
 }
 
@@ -42,9 +48,10 @@ Status Means(const void* capability, std::string_view function) {
 
 std::string Watching::NextText() {
   const auto event = Next();
-  return event.ok() ? TextOf(*event) : std::string(event.status().message());
+  return event.ok() ? TextOf(*event, *names_) : std::string(event.status().message());
 }
 
+// Bookmarks may come at any time, so that no case counts them.
 std::string Watching::NextChange() {
   for (;;) {
     std::string text = NextText();
@@ -56,7 +63,7 @@ std::string Watching::Ready() {
   std::string all;
   for (const watch::Event& event : reader_.Ready()) {
     if (event.type == watch::EventType::kBookmark) continue;
-    all.append(all.empty() ? "" : ", ").append(TextOf(event));
+    all.append(all.empty() ? "" : ", ").append(TextOf(event, *names_));
   }
   return all;
 }
@@ -90,44 +97,73 @@ Context RestSubject::In(std::string_view space) const {
   return ctx;
 }
 
-std::unique_ptr<Object> RestSubject::New(std::string_view name, std::string_view label,
-                                         std::string_view space) const {
+void RestSubject::SetMark(Object& object, std::string_view mark) const {
+  if (host_.mark) return host_.mark(object, mark);
+  object.Edit("metadata", "labels", "kit") = mark;
+}
+
+std::string RestSubject::MarkOf(const Object& object) const {
+  if (host_.mark_of) return host_.mark_of(object);
+  return std::string(object.labels()["kit"].AsString());
+}
+
+// Remembers what it made, for NameOf() and the watches.
+std::string RestSubject::HostName(std::string_view name) {
+  if (!host_.name) return std::string(name);
+  std::string made = host_.name(name);
+  names_.insert_or_assign(made, std::string(name));
+  return made;
+}
+
+std::string RestSubject::NameOf(const Object& object) const { return NameIn(names_, object); }
+
+std::unique_ptr<Object> RestSubject::New(std::string_view name, std::string_view mark,
+                                         std::string_view space) {
   auto object = opened_.storage->New();
-  if (!name.empty()) object->Edit("metadata", "name") = name;
+  if (!name.empty()) object->Edit("metadata", "name") = HostName(name);
   if (namespaced_) object->Edit("metadata", "namespace") = space;
-  object->Edit("metadata", "labels", "kit") = label;
+  SetMark(*object, mark);
   if (host_.fill) host_.fill(*object);
   return object;
 }
 
-void RestSubject::Add(std::string_view name, std::string_view label, std::string_view space) {
-  if (opened_.put) return Must(opened_.put(New(name, label, space)));
+void RestSubject::Add(std::string_view name, std::string_view mark, std::string_view space) {
+  if (opened_.put) return Must(opened_.put(New(name, mark, space)));
   Must(Means(can_.creater, "put"));
-  (void)Must(can_.creater->Create(In(space), New(name, label, space), nullptr, {}));
+  (void)Must(can_.creater->Create(In(space), New(name, mark, space), nullptr, {}));
 }
 
-void RestSubject::Relabel(std::string_view name, std::string_view label, std::string_view space) {
-  if (opened_.put) return Must(opened_.put(New(name, label, space)));
+void RestSubject::Remark(std::string_view name, std::string_view mark, std::string_view space) {
+  if (opened_.put) return Must(opened_.put(New(name, mark, space)));
   Must(Means(can_.updater, "put"));
-  const Editing info([label](Object& object) { object.Edit("metadata", "labels", "kit") = label; });
-  (void)Must(can_.updater->Update(In(space), name, {info, nullptr, nullptr, false, {}}));
+  const Editing info([this, mark](Object& object) { SetMark(object, mark); });
+  (void)Must(can_.updater->Update(In(space), HostName(name), {info, nullptr, nullptr, false, {}}));
 }
 
 void RestSubject::Remove(std::string_view name, std::string_view space) {
-  if (opened_.remove) return Must(opened_.remove(namespaced_ ? space : "", name));
+  if (opened_.remove) return Must(opened_.remove(namespaced_ ? space : "", HostName(name)));
   Must(Means(can_.graceful_deleter, "remove"));
-  (void)Must(can_.graceful_deleter->Delete(In(space), name, nullptr, {}));
+  (void)Must(can_.graceful_deleter->Delete(In(space), HostName(name), nullptr, {}));
 }
 
 Result<ObjectPtr> RestSubject::Get(std::string_view name, std::string_view rv,
                                    std::string_view space) {
   meta::GetOptions options;
   options.resource_version = rv;
-  return can_.getter->Get(In(space), name, options);
+  return can_.getter->Get(In(space), HostName(name), options);
 }
 
 Result<runtime::List> RestSubject::List(const meta::ListOptions& options, std::string_view space) {
   return can_.lister->List(In(space), options);
+}
+
+std::string RestSubject::NamesOf(const Result<runtime::List>& list) const {
+  if (!list.ok()) return list.status().ToString();
+  std::string names;
+  for (const auto& item : list->items) {
+    names.append(names.empty() ? "" : " ").append(NameOf(*item));
+  }
+  return names;
 }
 
 std::string RestSubject::Names(const meta::ListOptions& options, std::string_view space) {
@@ -147,7 +183,7 @@ Result<rest::UpdateResult> RestSubject::Update(std::string_view name,
                                                bool dry_run) {
   rest::UpdateRequest request{info, nullptr, validate, false, {}};
   request.options.dry_run = dry_run;
-  return can_.updater->Update(In("ns"), name, request);
+  return can_.updater->Update(In("ns"), HostName(name), request);
 }
 
 Result<rest::UpdateResult> RestSubject::Note(std::string_view name, std::string_view text) {
@@ -159,7 +195,7 @@ Result<rest::UpdateResult> RestSubject::Note(std::string_view name, std::string_
 Result<rest::DeleteResult> RestSubject::Delete(std::string_view name,
                                                const meta::DeleteOptions& options,
                                                const rest::ValidateObject& validate) {
-  return can_.graceful_deleter->Delete(In("ns"), name, validate, options);
+  return can_.graceful_deleter->Delete(In("ns"), HostName(name), validate, options);
 }
 
 Result<runtime::List> RestSubject::DeleteCollection(const meta::DeleteOptions& options,
@@ -175,8 +211,12 @@ Result<std::unique_ptr<watch::Stream>> RestSubject::TryWatch(meta::ListOptions o
   return can_.watcher->Watch(In(space), options, RealClock().Now() + life);
 }
 
+Watching RestSubject::Read(std::unique_ptr<watch::Stream> stream) const {
+  return {std::move(stream), names_};
+}
+
 Watching RestSubject::Watch(const meta::ListOptions& options, std::string_view space) {
-  return Watching(Must(TryWatch(options, space)));
+  return Read(Must(TryWatch(options, space)));
 }
 
 Watching RestSubject::WatchFrom(std::string_view rv, std::string_view space) {
@@ -212,7 +252,5 @@ std::uint64_t Number(std::string_view rv) {
   const auto read = std::from_chars(rv.data(), rv.data() + rv.size(), number);
   return read.ec == std::errc() && read.ptr == rv.data() + rv.size() ? number : 0;
 }
-
-std::string LabelOf(const Object& object) { return std::string(object.labels()["kit"].AsString()); }
 
 }  // namespace apiserver::v0::testing::storage::rest_kit

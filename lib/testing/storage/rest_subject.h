@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,10 +32,15 @@ class Editing final : public rest::UpdatedObjectInfo {
   meta::Preconditions preconditions_;
 };
 
-// A watch, read from a case's thread.
+// The names that a host made of the cases' names, each with the case's. Empty: the host takes the
+// cases' names as they are.
+using CaseNames = std::map<std::string, std::string, std::less<>>;
+
+// A watch, read from a case's thread. `names` outlives it.
 class Watching {
  public:
-  explicit Watching(std::unique_ptr<watch::Stream> stream) : reader_(std::move(stream)) {}
+  Watching(std::unique_ptr<watch::Stream> stream, const CaseNames& names)
+      : reader_(std::move(stream)), names_(&names) {}
   // The next event; kTimeout: none came, or the watch has ended.
   Result<watch::Event> Next();
   // "ADDED a", "BOOKMARK", "BOOKMARK-END", "ERROR Expired", "NOTHING".
@@ -46,6 +52,7 @@ class Watching {
 
  private:
   WatchReader reader_;
+  const CaseNames* names_;
 };
 
 // A storage under test. What returns an object or a watch rather than a Result throws what
@@ -58,19 +65,25 @@ class RestSubject {
   bool namespaced() const { return namespaced_; }
   // The Context of a request in `space`.
   Context In(std::string_view space) const;
-  // A valid object without uid; `label` is the value of its label "kit".
-  std::unique_ptr<Object> New(std::string_view name, std::string_view label = "one",
-                              std::string_view space = "ns") const;
+  // A valid object without uid. `mark` tells its states apart: it is the value of its label "kit",
+  // or where RestHost::mark writes it.
+  std::unique_ptr<Object> New(std::string_view name, std::string_view mark = "one",
+                              std::string_view space = "ns");
+  std::string MarkOf(const Object& object) const;
+  // The name of an object as its storage has it, and the name that the cases call it by.
+  std::string HostName(std::string_view name);
+  std::string NameOf(const Object& object) const;
 
-  // Brings an object about, changes its label, and removes it, by whatever means there are.
-  void Add(std::string_view name, std::string_view label = "one", std::string_view space = "ns");
-  void Relabel(std::string_view name, std::string_view label, std::string_view space = "ns");
+  // Brings an object about, changes its mark, and removes it, by whatever means there are.
+  void Add(std::string_view name, std::string_view mark = "one", std::string_view space = "ns");
+  void Remark(std::string_view name, std::string_view mark, std::string_view space = "ns");
   void Remove(std::string_view name, std::string_view space = "ns");
 
   Result<ObjectPtr> Get(std::string_view name, std::string_view rv = "",
                         std::string_view space = "ns");
   Result<runtime::List> List(const meta::ListOptions& options = {}, std::string_view space = "ns");
   // "a b", or the error.
+  std::string NamesOf(const Result<runtime::List>& list) const;
   std::string Names(const meta::ListOptions& options = {}, std::string_view space = "ns");
   Result<ObjectPtr> Create(std::unique_ptr<Object> object,
                            const rest::ValidateObject& validate = nullptr, bool dry_run = false);
@@ -87,6 +100,8 @@ class RestSubject {
   Result<std::unique_ptr<watch::Stream>> TryWatch(meta::ListOptions options,
                                                   std::string_view space = "ns",
                                                   std::chrono::seconds life = kWatchLife);
+  // Reads `stream`, which TryWatch() returned.
+  Watching Read(std::unique_ptr<watch::Stream> stream) const;
   Watching Watch(const meta::ListOptions& options, std::string_view space = "ns");
   Watching WatchFrom(std::string_view rv, std::string_view space = "ns");
   // The resourceVersion of a list of everything.
@@ -105,11 +120,13 @@ class RestSubject {
   template <class T>
   T Must(Result<T> result);
   void Must(const Status& status);
+  void SetMark(Object& object, std::string_view mark) const;
 
   RestHost host_;
   RestOpened opened_;
   rest::Capabilities can_;
   bool namespaced_ = false;
+  CaseNames names_;
   Status failure_;
 };
 
@@ -120,7 +137,6 @@ meta::ListOptions Labelled(std::string_view selector);
 meta::ListOptions Pages(std::int64_t limit, std::string_view token = "");
 // A resourceVersion as a number; zero: it is none.
 std::uint64_t Number(std::string_view rv);
-std::string LabelOf(const Object& object);
 
 // The capabilities that a case needs, as bits.
 enum Need : unsigned {
@@ -136,6 +152,7 @@ enum Need : unsigned {
   kValidation = 1U << 9U,
   kFinalizers = 1U << 10U,
   kBookmarks = 1U << 11U,
+  kLabels = 1U << 12U,
 };
 
 struct RestCaseRow {

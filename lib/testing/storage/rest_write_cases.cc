@@ -28,7 +28,7 @@ Status CreateFillsSystemFields(RestSubject& s) {
   EXPECT(!(*made)->uid().empty());
   EXPECT(!(*made)->metadata()["creationTimestamp"].AsString().empty());
   EXPECT(Number((*made)->resource_version()) > 0);
-  EXPECT_EQ(LabelOf(**made), "red");
+  EXPECT_EQ(s.MarkOf(**made), "red");
   const auto got = s.Get("a").value();
   EXPECT_EQ(std::string(got->uid()), std::string((*made)->uid()));
   EXPECT_EQ(std::string(got->resource_version()), std::string((*made)->resource_version()));
@@ -41,7 +41,7 @@ Status ATakenNameIsRefused(RestSubject& s) {
   EXPECT_REASON(second, Reason::kAlreadyExists);
   EXPECT_EQ(second.status().code(), 409);
   const auto got = s.Get("a").value();
-  EXPECT_EQ(LabelOf(*got), "red");
+  EXPECT_EQ(s.MarkOf(*got), "red");
   EXPECT_EQ(std::string(got->uid()), std::string(first->uid()));
   EXPECT_EQ(std::string(got->resource_version()), std::string(first->resource_version()));
   return Status::Ok();
@@ -75,7 +75,7 @@ Status ADryRunCreatesNothing(RestSubject& s) {
   EXPECT(made.ok());
   EXPECT_EQ(std::string((*made)->name()), "a");
   EXPECT(!(*made)->uid().empty());
-  EXPECT_EQ(LabelOf(**made), "red");
+  EXPECT_EQ(s.MarkOf(**made), "red");
   EXPECT_REASON(s.Get("a"), Reason::kNotFound);
   EXPECT_EQ(s.Now(), before);
   return Status::Ok();
@@ -88,6 +88,7 @@ Status ADryRunSeesTakenNames(RestSubject& s) {
 }
 
 Status CreateAsksWithTheFinishedObject(RestSubject& s) {
+  // Names and uids are given before validation, in a dry run too.
   for (const bool dry_run : {false, true}) {
     std::string name;
     std::string uid;
@@ -182,6 +183,7 @@ Status OneOfManyCreatesWins(RestSubject& s) {
   std::atomic<int> made{0};
   std::atomic<int> refused{0};
   {
+    // The threads are joined at the end of this block.
     std::vector<Thread> threads;
     threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
@@ -230,6 +232,7 @@ Status AStaleUpdateIsAConflict(RestSubject& s) {
 
 Status UpdateOfNothingIsNotFoundOrCreates(RestSubject& s) {
   const auto done = s.Update("a", *rest::DefaultUpdatedObjectInfo(ObjectPtr(s.New("a"))));
+  // A strategy may let updates create: AllowCreateOnUpdate.
   if (done.ok()) {
     EXPECT(done->created);
     EXPECT(s.Get("a").ok());
@@ -245,6 +248,7 @@ Status AnUpdateOfNothingNewIsNoWrite(RestSubject& s) {
   EXPECT(s.Note("a", "x").ok());
   const auto before = s.Get("a").value();
   const std::string now = s.Now();
+  // An update that changes nothing must wake no watch.
   const auto done = s.Note("a", "x");
   EXPECT(done.ok());
   EXPECT_EQ(std::string(done->object->resource_version()), std::string(before->resource_version()));
@@ -374,6 +378,7 @@ Status AWriteIsTold(RestSubject& s) {
   EXPECT(s.Note("a", "x").ok());
   EXPECT(s.Create(s.New("b"), nullptr, true).ok());
   const auto last = s.Create(s.New("c")).value();
+  // Neither the update that changes nothing nor the dry run may be told.
   EXPECT_EQ(watch.NextChange(), "ADDED a");
   EXPECT_EQ(watch.NextChange(), "MODIFIED a");
   const auto event = watch.Next();

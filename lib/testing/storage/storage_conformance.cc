@@ -1,11 +1,10 @@
 #include "apiserver/testing/storage/storage_conformance.h"
 
-#include <exception>
 #include <utility>
 
 #include "apiserver/storage/cacher/cacher.h"
 #include "apiserver/storage/store/store.h"
-#include "base/status_macros.h"
+#include "testing/storage/run_case.h"
 #include "testing/storage/storage_subject.h"
 
 namespace apiserver::v0::testing::storage {
@@ -85,17 +84,6 @@ class RemoteCacher final : public storage::Interface {
   std::unique_ptr<storage::Interface> cacher_;
 };
 
-Status Run(const StorageCaseRow& row, const StorageHost& host) {
-  ASSIGN_OR_RETURN(const auto subject, StorageSubject::Open(host));
-  try {
-    return row.run(*subject);
-  } catch (const std::exception& thrown) {
-    // The thrown text has less than the status that caused it.
-    if (!subject->failure().ok()) return subject->failure();
-    return Status(Reason::kInternalError, thrown.what());
-  }
-}
-
 }  // namespace
 
 StorageHost StoreHost(EngineHost::Open open_engine) {
@@ -123,8 +111,8 @@ std::vector<StorageCase> StorageCases() {
        {StorageObjectCases(), StorageDeleteCases(), StorageListCases(), StorageWatchCases(),
         StorageBookmarkCases(), StorageDamageCases()}) {
     for (const StorageCaseRow& row : table) {
-      cases.push_back(
-          {row.name, row.upstream, [row](const StorageHost& host) { return Run(row, host); }});
+      cases.push_back({row.name, row.upstream,
+                       [run = row.run](const StorageHost& host) { return RunCase(host, run); }});
     }
   }
   return cases;

@@ -140,3 +140,27 @@ TEST_CASE("testing.storage: cases are skipped only where the host says so", "[te
   host.lacks = {"wings"};
   CHECK(RunCase(host, "storage: lacks").message() == "RestHost::lacks has the unknown word wings");
 }
+
+TEST_CASE("testing.storage: a RestHost that contradicts itself is told", "[testing.storage]") {
+  const kit::RestHost good = HostWith(RestBug::kNone);
+  const auto mark = [](runtime::Object&, std::string_view) {};
+  const auto mark_of = [](const runtime::Object&) { return std::string(); };
+  const std::string_view judge = "storage: lacks what its host says";
+  REQUIRE(RunCase(good, judge).ok());
+
+  kit::RestHost half = good;
+  half.mark = mark;
+  half.lacks = {"labels"};
+  CHECK(RunCase(half, judge).message() == "RestHost::mark and RestHost::mark_of belong together");
+
+  kit::RestHost labelled = good;
+  labelled.mark = mark;
+  labelled.mark_of = mark_of;
+  CHECK_FALSE(RunCase(labelled, judge).ok());
+  labelled.lacks = {"labels"};
+  CHECK(RunCase(labelled, judge).ok());
+
+  kit::RestHost named = good;
+  named.name = [](std::string_view name) { return std::string(name); };
+  CHECK(RunCase(named, judge).message() == "RestHost::name is for a storage without create");
+}

@@ -142,7 +142,7 @@ class FieldSet {
   FieldSet Leaves(runtime::Arena& arena) const;
 
   // Calls `visit` on this thread with every member: those of one level, then those below each. The
-  // path is valid during the call.
+  // path is valid during the call. `visit` may block if this thread may.
   void Iterate(const std::function<void(PathView)>& visit) const;
   // Prints one path a line, in that order.
   std::string ToString() const;

@@ -129,8 +129,8 @@ struct Stats {
 
 // Receives the commits that touch the prefix it is registered for: in revision order, one call at a
 // time, on the thread that made them durable and before their writers are answered. So a cache that
-// observes the engine answers a consistent read from memory. Calls must be quick and must not call
-// the engine.
+// observes the engine answers a consistent read from memory. Calls must be quick, must not block
+// and must not call the engine.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -163,8 +163,8 @@ class Progress {
 
   // Calls `tell` once when the engine has come to `revision`: on the calling thread if it has
   // already, else on the thread of that commit, after its observers and before its writers are
-  // answered. Commits before that one do not visit the waiter. `tell` must be quick and must not
-  // call the engine.
+  // answered. Commits before that one do not visit the waiter. `tell` must be quick, must not block
+  // and must not call the engine.
   virtual Context::Registration WhenSeen(Revision revision, UniqueFunction<void()> tell) const = 0;
 };
 

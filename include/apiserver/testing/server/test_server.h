@@ -32,8 +32,8 @@ struct TestResource {
       std::function<Result<std::shared_ptr<rest::Storage>>(std::shared_ptr<registry::Store>)>;
   // The subresources by name, e.g. "status".
   std::map<std::string, Subresource> subresources = {};
-  // Changes the options of the resource's store. Null: no changes. Runs on StartTestServer's
-  // thread.
+  // Changes the options of the resource's store. Null: no changes. Runs on StartTestServer's thread
+  // and may block.
   std::function<void(registry::StoreOptions&)> configure = nullptr;
 };
 
@@ -64,7 +64,7 @@ struct TestServerOptions {
   const Clock* clock = &RealClock();
   LogSink* log = &NullLogSink();
   // Changes the server's configuration after all other options. Null: no changes. Runs on
-  // StartTestServer's thread.
+  // StartTestServer's thread and may block.
   std::function<void(server::Config&)> configure = nullptr;
 };
 

@@ -39,8 +39,8 @@ struct EngineHost {
 // A promise of kv::Engine as a test.
 struct EngineCase {
   std::string name;  // "a create of a taken key fails and tells what holds it".
-  // Returns OK, or an error with the broken promise and its source line. Blocks until the case is
-  // over.
+  // Returns OK, or an error with the broken promise and its source line. Blocks its thread until
+  // the case is over.
   std::function<Status(const EngineHost&)> run;
 };
 

@@ -62,8 +62,8 @@ struct StorageCase {
   // The upstream scenario of the case, "RunTestCreateWithKeyExist". Empty: the case has no
   // counterpart upstream.
   std::string upstream;
-  // Returns OK, or an error with the broken promise and its source line. Blocks until the case is
-  // over.
+  // Returns OK, or an error with the broken promise and its source line. Blocks its thread until
+  // the case is over.
   std::function<Status(const StorageHost&)> run;
 };
 

@@ -1,0 +1,88 @@
+#include "cel/functions/find_text.h"
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "text/utf8.h"
+
+namespace apiserver::inline v0::cel::functions {
+namespace {
+
+bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+// Go's unicode.IsSpace.
+bool IsSpace(std::uint32_t code) {
+  constexpr std::uint32_t kEnQuad = 0x2000;
+  constexpr std::uint32_t kHairSpace = 0x200A;
+  switch (code) {
+    case ' ':
+    case 0x85:    // Next line.
+    case 0xA0:    // No-break space.
+    case 0x1680:  // Ogham space mark.
+    case 0x2028:  // Line separator.
+    case 0x2029:  // Paragraph separator.
+    case 0x202F:  // Narrow no-break space.
+    case 0x205F:  // Medium mathematical space.
+    case 0x3000:  // Ideographic space.
+      return true;
+    default:
+      return (code >= '\t' && code <= '\r') || (code >= kEnQuad && code <= kHairSpace);
+  }
+}
+
+}  // namespace
+
+std::size_t FindFirst(std::string_view text, std::string_view needle) {
+  // glibc's memmem is linear, which string_view::find is not.
+  const void* const found = memmem(text.data(), text.size(), needle.data(), needle.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
+// Searches backwards as Knuth, Morris and Pratt do forwards.
+std::size_t FindLast(std::string_view text, std::string_view needle) {
+  const std::size_t size = needle.size();
+  if (size > text.size()) return std::string_view::npos;
+  const auto from_end = [&needle, size](std::size_t i) { return needle[size - 1 - i]; };
+  // The length of the longest border of the first i + 1 characters from the end.
+  std::vector<std::uint32_t> border(size, 0);
+  for (std::size_t i = 1, matched = 0; i < size; ++i) {
+    while (matched > 0 && from_end(i) != from_end(matched)) matched = border[matched - 1];
+    if (from_end(i) == from_end(matched)) ++matched;
+    border[i] = static_cast<std::uint32_t>(matched);
+  }
+  for (std::size_t at = text.size(), matched = 0; at-- > 0;) {
+    while (matched > 0 && text[at] != from_end(matched)) matched = border[matched - 1];
+    if (text[at] == from_end(matched)) ++matched;
+    if (matched == size) return at;
+  }
+  return std::string_view::npos;
+}
+
+std::optional<std::size_t> ByteOf(std::string_view text, std::size_t index) {
+  std::size_t at = 0;
+  for (; index > 0 && at < text.size(); --index) {
+    ++at;
+    while (at < text.size() && Continues(text[at])) ++at;
+  }
+  if (index > 0) return std::nullopt;
+  return at;
+}
+
+std::string_view TrimSpace(std::string_view text) {
+  while (!text.empty()) {
+    const text::Rune first = text::FirstRune(text);
+    if (!IsSpace(first.code)) break;
+    text.remove_prefix(first.text.size());
+  }
+  while (!text.empty()) {
+    std::size_t begin = text.size() - 1;
+    while (begin > 0 && Continues(text[begin])) --begin;
+    if (!IsSpace(text::FirstRune(text.substr(begin)).code)) break;
+    text = text.substr(0, begin);
+  }
+  return text;
+}
+
+}  // namespace apiserver::inline v0::cel::functions

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "cel/run/machine.h"
+#include "cel/run/map.h"
+#include "cel/run/print.h"
+
+// Comprehensions.
+namespace apiserver::inline v0::cel::steps {
+namespace {
+
+using plan::Instruction;
+
+// Iterations between two looks at the Context, as Kubernetes configures cel-go (CheckFrequency).
+constexpr std::uint64_t kCheckFrequency = 100;
+
+const Instruction* Fail(Machine& machine, const Instruction& step, std::string text) {
+  machine.registers[step.a] = Value::Error(machine.arena.Copy(text));
+  return machine.To(step.target);
+}
+
+// Sets the variables to element `at` of a map. False: iteration passes over it.
+bool SetToEntry(Machine& machine, const Instruction& step, const Value& map, std::size_t at) {
+  const std::optional<Value> key = MapKeyAt(map, at, machine.arena);
+  if (!key.has_value()) return false;
+  machine.registers[step.a] = *key;
+  if (step.b != plan::kNoOperand) {
+    machine.registers[step.b] = MapValueAt(map, at, machine.arena);
+  }
+  return true;
+}
+
+void SetToItem(Machine& machine, const Instruction& step, const Value& list, std::size_t at) {
+  if (step.b == plan::kNoOperand) {
+    machine.registers[step.a] = list.Item(at, machine.arena);
+    return;
+  }
+  machine.registers[step.a] = Value::Int(static_cast<std::int64_t>(at));
+  machine.registers[step.b] = list.Item(at, machine.arena);
+}
+
+// Inserts an entry into the accumulator. False: its key is there already, and the accumulator an
+// error.
+bool InsertEntry(Machine& machine, Value& accumulator, const Value& key, const Value& value) {
+  auto& content = const_cast<MapContent&>(accumulator.built_map());
+  if (FindKey(content, key) != nullptr) {
+    accumulator = Value::Error(machine.arena.Copy(
+        "insert failed: key " + PrintValue(key, machine.arena) + " already exists"));
+    return false;
+  }
+  MapPut(content, key, value, machine.arena);
+  accumulator = Value::Map(content);
+  return true;
+}
+
+void InsertAll(Machine& machine, Value& accumulator, const Value& map) {
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    const std::optional<Value> key = MapKeyAt(map, i, machine.arena);
+    if (!key.has_value()) continue;
+    if (!InsertEntry(machine, accumulator, *key, MapValueAt(map, i, machine.arena))) return;
+  }
+}
+
+}  // namespace
+
+const Instruction* LoopBegin(Machine& machine, const Instruction& step) {
+  const Value& range = machine.registers[step.dst];
+  if (range.is_error()) {
+    machine.registers[step.a] = range;
+    return machine.To(step.target);
+  }
+  if (!range.is_list() && !range.is_map()) {
+    const std::string type(GoTypeOf(range));
+    return Fail(machine, step,
+                (step.flags & plan::kTwoVariables) != 0
+                    ? "unsupported comprehension range type: " + type
+                    : "got '" + type + "', expected iterable type");
+  }
+  machine.registers[step.dst + 1] = Value::Int(0);
+  return &step + 1;
+}
+
+const Instruction* LoopNext(Machine& machine, const Instruction& step) {
+  if (machine.cost > machine.limit) return machine.Stop(End::kCostLimit);
+  const Value& range = machine.registers[step.dst];
+  auto at = static_cast<std::size_t>(machine.registers[step.dst + 1].AsInt());
+  if (at > 0 && ++machine.iterations % kCheckFrequency == 0) {
+    if (machine.arena.bytes_used() > machine.arena_limit) return machine.Stop(End::kCostLimit);
+    if (machine.context.done()) return machine.Stop(End::kInterrupted);
+  }
+  if (range.is_list()) {
+    if (at == range.size()) return machine.To(step.target);
+    SetToItem(machine, step, range, at);
+  } else {
+    while (at < range.size() && !SetToEntry(machine, step, range, at)) ++at;
+    if (at == range.size()) return machine.To(step.target);
+  }
+  machine.registers[step.dst + 1] = Value::Int(static_cast<std::int64_t>(at) + 1);
+  return &step + 1;
+}
+
+const Instruction* LoopWhile(Machine& machine, const Instruction& step) {
+  const Value& a = machine.At(step.a);
+  return a.is_bool() && !a.AsBool() ? machine.To(step.target) : &step + 1;
+}
+
+const Instruction* LoopUntilFalse(Machine& machine, const Instruction& step) {
+  return LoopWhile(machine, step);
+}
+
+const Instruction* LoopUntilTrue(Machine& machine, const Instruction& step) {
+  const Value& a = machine.At(step.a);
+  return a.is_bool() && a.AsBool() ? machine.To(step.target) : &step + 1;
+}
+
+const Instruction* Append(Machine& machine, const Instruction& step) {
+  Value& accumulator = machine.registers[step.dst];
+  if (accumulator.is_error()) return &step + 1;
+  const Value element = machine.At(step.a);
+  if (element.is_error()) {
+    accumulator = element;
+    return &step + 1;
+  }
+  const std::span<const Value> items = accumulator.built_items();
+  auto* first = const_cast<Value*>(items.data());
+  // The room is the next power of two, at least 4: it is full at those sizes.
+  const std::size_t size = items.size();
+  if (size == 0 || (size >= 4 && std::has_single_bit(size))) {
+    const std::span<Value> room = machine.arena.New<Value>(std::max<std::size_t>(4, size * 2));
+    std::copy(items.begin(), items.end(), room.begin());
+    first = room.data();
+  }
+  first[size] = element;
+  accumulator = Value::List({first, size + 1});
+  return &step + 1;
+}
+
+const Instruction* Insert(Machine& machine, const Instruction& step) {
+  Value& accumulator = machine.registers[step.dst];
+  if (accumulator.is_error()) return &step + 1;
+  const Value key = machine.At(step.a);
+  const Value value = step.b == plan::kNoOperand ? Value() : machine.At(step.b);
+  if (key.is_error() || value.is_error()) {
+    accumulator = key.is_error() ? key : value;
+  } else if (step.b != plan::kNoOperand) {
+    InsertEntry(machine, accumulator, key, value);
+  } else if (key.is_map()) {
+    InsertAll(machine, accumulator, key);
+  } else {
+    accumulator =
+        Value::Error(machine.arena.Copy("no such overload: cel.@mapInsert(map, " +
+                                        std::string(Type(key.RuntimeType()).name()) + ")"));
+  }
+  return &step + 1;
+}
+
+}  // namespace apiserver::inline v0::cel::steps

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+
+#include "apiserver/cel/value.h"
+
+// Fields and indexes: refQualify of cel-go's interpreter/attributes.go.
+namespace apiserver::inline v0::cel {
+
+// A constant field name, as a program keeps it.
+struct FieldName {
+  std::string_view name;      // As it is written.
+  std::string_view property;  // Unescaped: the name in data with properties.
+  bool unescapes = true;  // False: the name has an unknown "__word__", such data has no such field.
+};
+
+// Select a field, or apply an index. Return an error if there is none: "no such key: x", "index out
+// of bounds: 5".
+Value SelectField(const Value& object, const FieldName& name, Arena& arena);
+Value ApplyIndex(const Value& object, const Value& index, Arena& arena);
+
+// Do the same where absence is no error: nullopt. Scalars have no fields.
+std::optional<Value> FindField(const Value& object, const FieldName& name, Arena& arena);
+std::optional<Value> FindIndex(const Value& object, const Value& index, Arena& arena);
+
+}  // namespace apiserver::inline v0::cel

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <span>
+
+#include "apiserver/cel/evaluate.h"
+#include "cel/plan/program_state.h"
+
+// The machine that runs programs.
+namespace apiserver::inline v0::cel {
+
+// The largest amount of work whose cost the model does not count (copies and comparisons of large
+// lists), in elements. More ends an evaluation as its cost limit does.
+inline constexpr std::size_t kArenaBytesMax = std::size_t{256} << 20U;
+
+// One run of a program.
+class Machine {
+ public:
+  using Instruction = plan::Instruction;
+
+  Machine(const ProgramState& program, std::span<const Input> inputs, std::uint64_t limit,
+          Scratch& scratch, const Context& context)
+      : program(program),
+        constants(program.constants.data()),
+        inputs(inputs),
+        scratch(scratch),
+        context(context),
+        arena(scratch.arena()),
+        limit(limit),
+        arena_limit(scratch.arena().bytes_used() + kArenaBytesMax) {}
+
+  void Run(Value* first_register);
+
+  const Value& At(plan::Operand operand) const {
+    return (operand & plan::kConstantBit) == 0
+               ? registers[operand]
+               : constants[operand & static_cast<plan::Operand>(~plan::kConstantBit)];
+  }
+  const Instruction* To(std::uint32_t target) const { return program.code.data() + target; }
+
+  // Counts a cost. False: the limit is exceeded, and the machine must stop.
+  bool Charge(std::uint64_t cost_of_step) {
+    cost = cost_of_step > ~cost ? ~std::uint64_t{0} : cost + cost_of_step;
+    return cost <= limit;
+  }
+  // Ends the run.
+  const Instruction* Stop(End how) {
+    end = how;
+    return nullptr;
+  }
+
+  const ProgramState& program;
+  Value* registers = nullptr;
+  const Value* const constants;
+  const std::span<const Input> inputs;
+  Scratch& scratch;
+  const Context& context;
+  Arena& arena;
+  const std::uint64_t limit;
+  const std::size_t arena_limit;
+
+  std::uint64_t cost = 0;
+  std::uint64_t iterations = 0;
+  Value result;
+  End end = End::kValue;
+};
+
+// Runs one instruction and returns the next. nullptr: the run has ended.
+using Step = const plan::Instruction* (*)(Machine&, const plan::Instruction&);
+
+// The steps by the instructions' part of the language.
+namespace steps {
+// machine.cc
+const plan::Instruction* Charge(Machine&, const plan::Instruction&);
+const plan::Instruction* LoadInput(Machine&, const plan::Instruction&);
+const plan::Instruction* Move(Machine&, const plan::Instruction&);
+const plan::Instruction* SetUnset(Machine&, const plan::Instruction&);
+const plan::Instruction* EnsureSet(Machine&, const plan::Instruction&);
+const plan::Instruction* ReturnSet(Machine&, const plan::Instruction&);
+const plan::Instruction* Return(Machine&, const plan::Instruction&);
+// select.cc
+const plan::Instruction* Select(Machine&, const plan::Instruction&);
+const plan::Instruction* Index(Machine&, const plan::Instruction&);
+const plan::Instruction* Unwrap(Machine&, const plan::Instruction&);
+const plan::Instruction* Presence(Machine&, const plan::Instruction&);
+// operate.cc
+const plan::Instruction* CallFunction(Machine&, const plan::Instruction&);
+const plan::Instruction* CompareEqual(Machine&, const plan::Instruction&);
+const plan::Instruction* CompareNotEqual(Machine&, const plan::Instruction&);
+const plan::Instruction* Relate(Machine&, const plan::Instruction&);
+const plan::Instruction* AddValues(Machine&, const plan::Instruction&);
+const plan::Instruction* Not(Machine&, const plan::Instruction&);
+const plan::Instruction* InSet(Machine&, const plan::Instruction&);
+// branch.cc
+const plan::Instruction* Jump(Machine&, const plan::Instruction&);
+const plan::Instruction* JumpIfFalse(Machine&, const plan::Instruction&);
+const plan::Instruction* JumpIfTrue(Machine&, const plan::Instruction&);
+const plan::Instruction* And(Machine&, const plan::Instruction&);
+const plan::Instruction* Or(Machine&, const plan::Instruction&);
+const plan::Instruction* Branch(Machine&, const plan::Instruction&);
+const plan::Instruction* Check(Machine&, const plan::Instruction&);
+const plan::Instruction* OptionalOr(Machine&, const plan::Instruction&);
+const plan::Instruction* OptionalValue(Machine&, const plan::Instruction&);
+// construct.cc
+const plan::Instruction* NewList(Machine&, const plan::Instruction&);
+const plan::Instruction* Push(Machine&, const plan::Instruction&);
+const plan::Instruction* NewMap(Machine&, const plan::Instruction&);
+const plan::Instruction* Put(Machine&, const plan::Instruction&);
+const plan::Instruction* NewMessage(Machine&, const plan::Instruction&);
+const plan::Instruction* SetField(Machine&, const plan::Instruction&);
+const plan::Instruction* EndMessage(Machine&, const plan::Instruction&);
+// iterate.cc
+const plan::Instruction* LoopBegin(Machine&, const plan::Instruction&);
+const plan::Instruction* LoopNext(Machine&, const plan::Instruction&);
+const plan::Instruction* LoopWhile(Machine&, const plan::Instruction&);
+const plan::Instruction* LoopUntilFalse(Machine&, const plan::Instruction&);
+const plan::Instruction* LoopUntilTrue(Machine&, const plan::Instruction&);
+const plan::Instruction* Append(Machine&, const plan::Instruction&);
+const plan::Instruction* Insert(Machine&, const plan::Instruction&);
+}  // namespace steps
+
+}  // namespace apiserver::inline v0::cel

@@ -1,0 +1,146 @@
+#include "cel/run/print.h"
+
+#include <vector>
+
+#include "cel/run/map.h"
+#include "cel/run/time_text.h"
+
+namespace apiserver::inline v0::cel {
+namespace {
+
+using Kind = Value::Kind;
+
+constexpr std::size_t kPrintedMax = 512;
+
+std::string PrintScalar(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kNull:
+      return "NULL_VALUE";
+    case Kind::kBool:
+      return value.AsBool() ? "true" : "false";
+    case Kind::kInt:
+      return std::to_string(value.AsInt());
+    case Kind::kUint:
+      return std::to_string(value.AsUint());
+    case Kind::kDouble:
+      return FormatDouble(value.AsDouble());
+    case Kind::kTimestamp:
+      return FormatRfc3339(value.AsTime());
+    case Kind::kDuration:
+      return FormatSeconds(value.AsInt());
+    case Kind::kType:
+      return std::string(Type(value.AsType()).name());
+    case Kind::kOpaque:
+      return std::string(Type(*value.opaque_kind().type).name());
+    default:
+      return std::string(value.AsText());
+  }
+}
+
+bool IsContainer(const Value& value) {
+  return value.is_list() || value.is_map() || value.Is(Kind::kStruct) ||
+         (value.Is(Kind::kOptional));
+}
+
+// Something to print: a value, or text between values.
+struct Piece {
+  Value value;
+  std::string_view text;
+};
+
+// Pushes the parts of a container in reverse.
+void PushParts(const Value& value, std::vector<Piece>& pending, Arena& arena) {
+  if (value.Is(Kind::kOptional)) {
+    if (value.AsOptional() == nullptr) {
+      pending.push_back({{}, "optional.none()"});
+      return;
+    }
+    pending.push_back({{}, ")"});
+    pending.push_back({*value.AsOptional(), {}});
+    pending.push_back({{}, "optional("});
+    return;
+  }
+  pending.push_back({{}, value.is_list() ? "]" : "}"});
+  // No more than can be printed.
+  const std::size_t count = std::min<std::size_t>(value.size(), kPrintedMax);
+  for (std::size_t i = count; i-- > 0;) {
+    if (value.is_list()) {
+      pending.push_back({value.Item(i, arena), {}});
+    } else if (const std::optional<Value> key = MapKeyAt(value, i, arena)) {
+      pending.push_back({MapValueAt(value, i, arena), {}});
+      pending.push_back({{}, ": "});
+      pending.push_back({*key, {}});
+    }
+    if (i > 0) pending.push_back({{}, ", "});
+  }
+  pending.push_back({{}, value.is_list() ? "[" : "{"});
+}
+
+}  // namespace
+
+std::string PrintValue(const Value& value, Arena& arena) {
+  if (!IsContainer(value)) return PrintScalar(value);
+  std::string printed;
+  std::vector<Piece> pending = {{value, {}}};
+  while (!pending.empty() && printed.size() < kPrintedMax) {
+    const Piece piece = pending.back();
+    pending.pop_back();
+    if (!piece.text.empty()) {
+      printed += piece.text;
+    } else if (IsContainer(piece.value)) {
+      PushParts(piece.value, pending, arena);
+    } else {
+      printed += PrintScalar(piece.value);
+    }
+  }
+  return printed;
+}
+
+std::string PrintTypeOf(const Value& value) {
+  if (value.is_list()) return "list(dyn)";
+  if (value.is_map()) return "map(dyn, dyn)";
+  return std::string(Type(value.RuntimeType()).name());
+}
+
+std::string_view GoTypeOf(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kNull:
+      return "types.Null";
+    case Kind::kBool:
+      return "types.Bool";
+    case Kind::kInt:
+      return "types.Int";
+    case Kind::kUint:
+      return "types.Uint";
+    case Kind::kDouble:
+      return "types.Double";
+    case Kind::kString:
+      return "types.String";
+    case Kind::kBytes:
+      return "types.Bytes";
+    case Kind::kTimestamp:
+      return "types.Timestamp";
+    case Kind::kDuration:
+      return "types.Duration";
+    case Kind::kList:
+      return "*types.baseList";
+    case Kind::kMap:
+      return "*types.baseMap";
+    case Kind::kType:
+      return "*types.Type";
+    case Kind::kOptional:
+      return "*types.Optional";
+    default:
+      return "ref.Val";
+  }
+}
+
+Value NoSuchKey(const Value& key, Arena& arena) {
+  return Value::Error(arena.Copy("no such key: " + PrintValue(key, arena)));
+}
+
+Value IndexOutOfBounds(const Value& index, Arena& arena) {
+  return Value::Error(arena.Copy("index out of bounds: " + PrintValue(index, arena)));
+}
+
+}  // namespace apiserver::inline v0::cel

@@ -1,0 +1,119 @@
+#include "cel/run/lookup.h"
+#include "cel/run/machine.h"
+#include "cel/run/marks.h"
+
+namespace apiserver::inline v0::cel::steps {
+namespace {
+
+using plan::Instruction;
+using Kind = Value::Kind;
+
+// The value that a selection begins with.
+struct Object {
+  const Value* value;
+  bool in_optional;
+};
+
+// Ends the chain with a value: an error, or optional.none().
+const Instruction* EndChain(Machine& machine, const Instruction& step, const Value& value) {
+  machine.registers[step.dst] = value;
+  return machine.To(step.target);
+}
+
+// has() of an absent link or an empty optional is false.
+Value Absent(const Instruction& step) {
+  return (step.flags & plan::kTest) != 0 ? Value::Bool(false) : Value::None();
+}
+
+// Looks at the object. nullptr in `value`: the chain has ended, in `next`.
+Object Begin(Machine& machine, const Instruction& step, const Instruction*& next) {
+  const Value& object = machine.At(step.a);
+  bool in_optional = Marks::InOptional(object);
+  const Value* value = &object;
+  if (object.is_error()) {
+    next = EndChain(machine, step, object);
+    return {nullptr, false};
+  }
+  if ((step.flags & plan::kFirst) != 0 && object.Is(Kind::kOptional)) {
+    value = object.AsOptional();
+    in_optional = true;
+    if (value == nullptr) {
+      next = EndChain(machine, step, Absent(step));
+      return {nullptr, false};
+    }
+  }
+  return {value, in_optional || (step.flags & plan::kOptional) != 0};
+}
+
+// Puts the result of a selection into its register.
+const Instruction* Finish(Machine& machine, const Instruction& step, const Value& found,
+                          bool in_optional) {
+  Value& place = machine.registers[step.dst];
+  if (found.is_error()) return EndChain(machine, step, found);
+  if ((step.flags & plan::kTest) != 0) {
+    place = Value::Bool(true);
+  } else if (in_optional && (step.flags & plan::kLast) != 0) {
+    place = Value::Optional(found, machine.arena);
+  } else {
+    place = found;
+    Marks::SetInOptional(place, in_optional);
+  }
+  return &step + 1;
+}
+
+// A selection in an optional chain, or of has(): absence is no error. A step that is absent costs
+// nothing in an optional chain.
+const Instruction* FinishMaybe(Machine& machine, const Instruction& step,
+                               const std::optional<Value>& found, bool in_optional) {
+  const bool present = found.has_value() && !found->is_error();
+  if (present || !in_optional) ++machine.cost;
+  if (!found.has_value()) return EndChain(machine, step, Absent(step));
+  return Finish(machine, step, *found, in_optional);
+}
+
+}  // namespace
+
+const Instruction* Select(Machine& machine, const Instruction& step) {
+  const Instruction* next = nullptr;
+  const auto [object, in_optional] = Begin(machine, step, next);
+  if (object == nullptr) return next;
+  const FieldName& name = machine.program.names[step.b];
+  if (in_optional || (step.flags & plan::kTest) != 0) {
+    return FinishMaybe(machine, step, FindField(*object, name, machine.arena), in_optional);
+  }
+  ++machine.cost;
+  return Finish(machine, step, SelectField(*object, name, machine.arena), false);
+}
+
+const Instruction* Index(Machine& machine, const Instruction& step) {
+  const Instruction* next = nullptr;
+  const auto [object, in_optional] = Begin(machine, step, next);
+  if (object == nullptr) return next;
+  const Value& index = machine.At(step.b);
+  if (in_optional) {
+    return FinishMaybe(machine, step, FindIndex(*object, index, machine.arena), true);
+  }
+  ++machine.cost;
+  return Finish(machine, step, ApplyIndex(*object, index, machine.arena), false);
+}
+
+const Instruction* Unwrap(Machine& machine, const Instruction& step) {
+  const Value object = machine.At(step.a);
+  if (object.is_error()) return EndChain(machine, step, object);
+  if (!object.Is(Kind::kOptional)) {
+    machine.registers[step.dst] = object;
+    return &step + 1;
+  }
+  if (object.AsOptional() == nullptr) return EndChain(machine, step, object);
+  machine.registers[step.dst] = *object.AsOptional();
+  Marks::SetInOptional(machine.registers[step.dst], true);
+  return &step + 1;
+}
+
+const Instruction* Presence(Machine& machine, const Instruction& step) {
+  Value& place = machine.registers[step.dst];
+  if (place.Is(Kind::kOptional)) place = Value::Bool(place.AsOptional() != nullptr);
+  return &step + 1;
+}
+
+}  // namespace apiserver::inline v0::cel::steps

@@ -1,0 +1,263 @@
+#include <optional>
+#include <utility>
+
+#include "apiserver/base/field_path.h"
+#include "http/driver.h"
+#include "http/http1_head.h"
+
+// The answer of an exchange: which thread may give it, how the transport takes it, and its end.
+namespace apiserver::v0::http {
+namespace {
+
+// The calls of a BodySource before other connections have their turn: it may write little at a
+// time.
+constexpr int kPullsAtOnce = 64;
+
+const Status& Cancelled() {
+  static const Status status(Reason::kTimeout, "context canceled");
+  return status;
+}
+
+}  // namespace
+
+// The deadline of a request and its handler may answer on different threads at the same moment. The
+// first exchange() decides; the other's answer is dropped.
+bool ExchangeDriver::Claim() { return !claimed_.exchange(true); }
+
+void ExchangeDriver::EndEarly(Status error) {
+  if (ended_early_.exchange(true)) return;
+  early_error_ = std::move(error);
+  early_claimed_ = Claim();
+  cut_.store(true);
+  Signal(kEndedEarly);
+}
+
+void ExchangeDriver::EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) {
+  if (deadlines_[static_cast<std::size_t>(span)].set.exchange(true)) return;
+  const Clock::Monotonic when = RealClock().Now() + delay;
+  if (loop_->Inside()) return ArmDeadline(when, span, error);
+  loop_->Post([self = shared_from_this(), when, span, error] {
+    if (span == Span::kExchange || self->running_) self->ArmDeadline(when, span, error);
+  });
+}
+
+void ExchangeDriver::ArmDeadline(Clock::Monotonic when, Span span, Status (*error)()) {
+  if (ended_) return;
+  Deadline& deadline = deadlines_[static_cast<std::size_t>(span)];
+  deadline.driver = shared_from_this();
+  deadline.error = error;
+  loop_->Arm(deadline, when);
+}
+
+void ExchangeDriver::DisarmDeadline(Span span) {
+  Deadline& deadline = deadlines_[static_cast<std::size_t>(span)];
+  if (!deadline.armed()) return;
+  loop_->Disarm(deadline);
+  deadline.driver.reset();
+}
+
+void ExchangeDriver::Deadline::Fire() {
+  if (const auto due = std::exchange(driver, nullptr)) due->EndEarly(error());
+}
+
+void ExchangeDriver::HandleEnded() {
+  if (answer_over_) return;
+  outcome_.error = early_error_;
+  if (early_claimed_) {
+    WriteError(early_error_);
+    StartAnswer();
+  } else {
+    // A head is out, or in the hands of the step that runs: what follows it cannot be trusted.
+    if (stream_ != nullptr) stream_->Cut();
+  }
+  EndIfQuiet();
+}
+
+void ExchangeDriver::WriteError(const Status& error) {
+  outcome_.error = error;
+  writing_error_ = true;
+  try {
+    if (service_.write_error) service_.write_error(*this, error);
+  } catch (...) {
+    (void)CaughtError("error writer");
+  }
+  if (!stored_.load()) SendPlain(error);
+  writing_error_ = false;
+}
+
+void ExchangeDriver::SendPlain(const Status& error) {
+  try {
+    ResponseHead head;
+    head.code = error.code();
+    head.headers.Add("Content-Type", "text/plain; charset=utf-8");
+    Send(std::move(head), field::Shorten(error.message()) + "\n");
+  } catch (...) {
+    (void)CaughtError("plain answer");
+    if (stream_ != nullptr) stream_->Cut();
+  }
+}
+
+// The error writer's answer is let in although the head is claimed; a step that runs on the pool
+// meanwhile is on another thread, and shut out.
+void ExchangeDriver::Send(ResponseHead head, Bytes body) {
+  if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
+  head_ = std::move(head);
+  answer_bytes_ = body.size();
+  queue_.Append(std::move(body));
+  kind_ = Kind::kSend;
+  stored_.store(true);
+}
+
+void ExchangeDriver::Stream(ResponseHead head, std::unique_ptr<BodySource> body) {
+  if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
+  head_ = std::move(head);
+  source_ = std::move(body);
+  kind_ = Kind::kStream;
+  stored_.store(true);
+}
+
+// A verbatim head comes from another server: a value that ended its line would let that server
+// write the next answer on this connection.
+Status ExchangeDriver::Upgrade(ResponseHead head,
+                               UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) {
+  if (!request_.IsUpgrade()) {
+    return Status(Reason::kBadRequest, "the request does not ask for an upgrade");
+  }
+  if (head.verbatim && (head.code != 101 || !ValidFields(head.headers))) {
+    return Status(Reason::kInvalid, "the head of the upgrade is malformed");
+  }
+  if (!Claim()) return Status::Ok();
+  head_ = std::move(head);
+  on_open_ = std::move(on_open);
+  kind_ = Kind::kUpgrade;
+  stored_.store(true);
+  return Status::Ok();
+}
+
+void ExchangeDriver::StartAnswer() {
+  if (std::exchange(answer_started_, true)) return;
+  if (!RunHeads()) {
+    // The answer cannot be dressed as it must be: a bare 500 instead.
+    DropSource();
+    queue_.Clear();
+    on_open_ = nullptr;
+    stored_.store(false);
+    writing_error_ = true;
+    outcome_.error = Panicked();
+    SendPlain(outcome_.error);
+    writing_error_ = false;
+    if (!stored_.load()) return;
+  }
+  outcome_.code = head_.code;
+  queue_.SetTenant(tenant_);
+  queue_.Charge();
+  if (stream_ != nullptr) stream_->OnAnswer();
+  if (kind_ != Kind::kStream) return;
+  // It may go on for hours, with thousands beside it.
+  head_.headers = Headers();
+  request_.headers.ShrinkToFit();
+}
+
+bool ExchangeDriver::RunHeads() {
+  // Filters learn from the call that an answer begins, whatever becomes of what they add.
+  std::optional<ResponseHead> verbatim;
+  if (head_.verbatim) verbatim = head_;
+  for (std::size_t i = begun_.load(); i-- > 0;) {
+    try {
+      service_.filters[i]->Head(*this, head_);
+    } catch (...) {
+      (void)CaughtError(service_.filters[i]->name());
+      return false;
+    }
+  }
+  if (verbatim) head_ = *std::move(verbatim);
+  return true;
+}
+
+ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
+  Filled filled;
+  for (int pulls = 0;; ++pulls) {
+    filled.bytes += queue_.TakeTo(out.subspan(filled.bytes));
+    if (filled.bytes == out.size() && !queue_.empty()) break;
+    if (!source_) {
+      filled.state = source_aborted_ ? FillState::kAbort : FillState::kEnd;
+      break;
+    }
+    if (filled.bytes == out.size() || (filled.bytes > 0 && pulls >= kPullsAtOnce)) break;
+    if (source_dry_ || pulls >= kPullsAtOnce) {
+      filled.state = FillState::kWait;
+      // More, but not now: others have their turn first.
+      if (!source_dry_) Waker(*loop_, weak_from_this()).Wake();
+      break;
+    }
+    PullSource();
+    if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
+  }
+  queue_.Charge();
+  outcome_.response_bytes += filled.bytes;
+  return filled;
+}
+
+void ExchangeDriver::PullSource() {
+  Pull pulled = Pull::kAbort;
+  try {
+    pulled = source_->Next(queue_, Waker(*loop_, weak_from_this()));
+  } catch (...) {
+    outcome_.error = CaughtError("body source");
+  }
+  source_dry_ = pulled == Pull::kWait;
+  source_aborted_ = pulled == Pull::kAbort;
+  if (pulled == Pull::kEnd || pulled == Pull::kAbort) DropSource();
+}
+
+// A wake-up may come late, after the answer is over or before it has begun.
+void ExchangeDriver::OnWake() {
+  source_dry_ = false;
+  if (stream_ != nullptr && answer_started_ && !answer_over_) stream_->OnBodyReady();
+}
+
+void ExchangeDriver::DropSource() { std::exchange(source_, nullptr).reset(); }
+
+void ExchangeDriver::AnswerOver(bool completed) {
+  if (std::exchange(answer_over_, true)) return;
+  const auto keep = shared_from_this();
+  outcome_.completed = completed;
+  if (!completed && outcome_.error.ok()) {
+    outcome_.error = Status(Reason::kInternalError, "the answer was cut");
+  }
+  stream_ = nullptr;
+  DropSource();
+  on_open_ = nullptr;
+  if (incoming_) incoming_->Stop();
+  // Destroys the step's Resume, which ends the step.
+  if (decoding_room_) decoding_room_->Stop();
+  cut_.store(true);
+  // Work that was ended early goes on; all other work has lost its purpose.
+  if (!ended_early_.load()) root_.Cancel(Cancelled());
+  EndIfQuiet();
+}
+
+// Claims the head, so that the step that still runs answers into the void.
+void ExchangeDriver::PeerGone(const Status& why) {
+  if (answer_over_) return;
+  claimed_.store(true);
+  if (outcome_.error.ok()) outcome_.error = why;
+  AnswerOver(false);
+}
+
+void ExchangeDriver::EndIfQuiet() {
+  if (!answer_over_ || running_ || std::exchange(ended_, true)) return;
+  const auto keep = shared_from_this();
+  DisarmDeadline(Span::kExchange);
+  for (std::size_t i = begun_.load(); i-- > 0;) {
+    try {
+      service_.filters[i]->End(*this, outcome_);
+    } catch (...) {
+      (void)CaughtError(service_.filters[i]->name());
+    }
+  }
+  if (ended_early_.load()) root_.Cancel(Cancelled());
+  if (count_) --count_->live;
+}
+
+}  // namespace apiserver::v0::http
