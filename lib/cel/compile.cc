@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cel/check/checker.h"
+#include "cel/check/messages.h"
 #include "cel/estimate/cost.h"
 #include "cel/plan/planner.h"
 #include "cel/syntax/parser.h"
@@ -13,29 +14,21 @@
 namespace apiserver::inline v0::cel {
 namespace {
 
-// Names a type as cel-go's Type.String() does: "null_type", "list(google.protobuf.Timestamp)".
-std::string GoName(const Type& type) {
-  std::string name(type.name());
-  for (std::size_t i = 0; i < type.parameter_count(); ++i) {
-    name += i == 0 ? "(" : ", ";
-    name += GoName(type.parameter(i));
-  }
-  return type.parameter_count() == 0 ? name : name + ")";
-}
+using check::GoTypeString;
 
 std::string WrongType(const std::vector<Type>& wanted, const Type& got) {
   std::string text = "must evaluate to ";
   if (wanted.size() == 1) {
-    text += GoName(wanted[0]);
+    text += GoTypeString(wanted[0]);
   } else {
     text += "one of [";
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (i > 0) text += ' ';
-      text += GoName(wanted[i]);
+      text += GoTypeString(wanted[i]);
     }
     text += ']';
   }
-  return text + " but got " + GoName(got);
+  return text + " but got " + GoTypeString(got);
 }
 
 // The syntax of an environment.
@@ -75,9 +68,8 @@ Result<Program> Compile(const Environment& environment, std::string_view text,
   }
   Result<std::shared_ptr<ProgramState>> program = plan::Plan(*checked);
   if (!program.ok()) {
-    return Failed(
-        CompileStage::kProgram, stage, Reason::kInternalError,
-        "program instantiation failed: " + std::string(program.status().message()));
+    return Failed(CompileStage::kProgram, stage, Reason::kInternalError,
+                  "program instantiation failed: " + std::string(program.status().message()));
   }
   (*program)->estimate = estimate::EstimateCost(*checked);
   return Program(*std::move(program));

@@ -12,8 +12,10 @@ namespace {
 // The tables in the order in which Kubernetes adds the libraries: cel-go's standard library first,
 // then pkg/cel/environment/base.go.
 constexpr std::array kTables = {
-    functions::Operators, functions::Conversions, functions::Standard, functions::Lists,
-    functions::Optionals, functions::Strings,     functions::Sets,     functions::ListExtensions,
+    functions::Operators,  functions::Conversions, functions::Standard, functions::Matches,
+    functions::Urls,       functions::Regex,       functions::Lists,    functions::Optionals,
+    functions::Quantities, functions::Strings,     functions::Sets,     functions::Ips,
+    functions::Cidrs,      functions::Formats,     functions::Semvers,  functions::ListExtensions,
 };
 
 bool IsOfVersion(const Function& row, int minor) { return row.since <= minor && minor < row.until; }
@@ -41,14 +43,18 @@ void AddRow(FunctionEntry& entry, const Function& row, int minor) {
 }  // namespace
 
 FunctionTable::FunctionTable(KubernetesVersion version, std::span<const Library> libraries) {
-  static_cast<void>(libraries);
-  for (const auto table : kTables) {
-    for (const Function& row : table()) {
-      if (!IsOfVersion(row, version.minor)) continue;
-      FunctionEntry& entry = functions_[row.name];
-      entry.name = row.name;
-      AddRow(entry, row, version.minor);
-    }
+  for (const auto table : kTables) AddTable(table(), version.minor);
+  for (const Library library : libraries) {
+    if (library == Library::kJsonPatch) AddTable(functions::JsonPatch(), version.minor);
+  }
+}
+
+void FunctionTable::AddTable(std::span<const Function> table, int minor) {
+  for (const Function& row : table) {
+    if (!IsOfVersion(row, minor)) continue;
+    FunctionEntry& entry = functions_[row.name];
+    entry.name = row.name;
+    AddRow(entry, row, minor);
   }
 }
 

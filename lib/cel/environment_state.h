@@ -38,6 +38,8 @@ class FunctionTable {
   bool HasNamesBelow(std::string_view word) const;
 
  private:
+  void AddTable(std::span<const Function> table, int minor);
+
   std::map<std::string_view, FunctionEntry> functions_;
 };
 

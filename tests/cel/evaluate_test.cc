@@ -28,6 +28,11 @@ constexpr std::string_view kObject = R"({
   "k": "a", "m": {"x": 1, "y": 2}, "t": true, "o": {"a": {"b": {"c": 1}}}
 })";
 
+std::string Repeated(std::string text, std::string_view part, int times) {
+  for (int i = 0; i < times; ++i) text += part;
+  return text;
+}
+
 // Evaluates expressions over the variables `o` (the object above) and `i`, which is 5.
 struct Evaluation {
   Outcome Run(std::string_view text) {
@@ -202,6 +207,25 @@ TEST_CASE_METHOD(Evaluation, "cel: an evaluation stops at its cost limit", "[cel
   CHECK(outcome.error == "operation cancelled: actual cost limit exceeded");
   CHECK(outcome.cost < 1100);
   CHECK(budget.remaining == 10'000'000 - static_cast<std::int64_t>(outcome.cost));
+}
+
+TEST_CASE_METHOD(Evaluation, "cel: a list that doubles ends as the cost limit does", "[cel]") {
+  const Outcome outcome = Run(Repeated("[[1, 2, 3, 4, 5, 6, 7, 8]]", ".map(a, a + a)", 20));
+
+  CHECK(outcome.end == End::kCostLimit);
+  CHECK(outcome.cost > budget.per_call);
+}
+
+// Each level holds the one below twice, so that a comparison would visit 2^40 parts.
+TEST_CASE_METHOD(Evaluation, "cel: comparing nested values ends as the cost limit does", "[cel]") {
+  budget.per_call = 10'000;
+  const std::string nested = Repeated("[[1, 1]]", ".map(a, [a, a])", 40);
+
+  CHECK(Run(nested + ".map(a, a == a)").end == End::kCostLimit);
+  CHECK(Run(nested + ".map(a, a != a)").end == End::kCostLimit);
+  CHECK(Run(nested + ".map(a, [a] in [a, [a]])").end == End::kCostLimit);
+  CHECK(Run(nested + ".map(a, [a].indexOf(a))").end == End::kCostLimit);
+  CHECK(Run(nested + ".size()").end == End::kValue);
 }
 
 TEST_CASE_METHOD(Evaluation, "cel: an evaluation ends with its Context", "[cel]") {

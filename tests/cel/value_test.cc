@@ -247,3 +247,31 @@ TEST_CASE_METHOD(Values, "cel: an index is a whole number or a key", "[cel]") {
   CHECK(Print(cel::ApplyIndex(map, Value(), arena)) == "error: invalid qualifier type: types.Null");
   CHECK_FALSE(cel::FindIndex(Value::Int(1), Value::String("x"), arena).has_value());
 }
+
+TEST_CASE_METHOD(Values, "cel: members of large maps are found however often one looks", "[cel]") {
+  std::string json = "{";
+  for (int i = 0; i < 300; ++i) {
+    if (i > 0) json += ',';
+    json.append("\"key").append(std::to_string(i)).append("\":").append(std::to_string(i));
+  }
+  const Value map = Data(json + "}");
+
+  for (int round = 0; round < 3; ++round) {
+    for (const std::int64_t i : {0, 7, 150, 299}) {
+      const std::string key = "key" + std::to_string(i);
+      const auto found = cel::FindInMap(map, Value::String(key), arena);
+      REQUIRE(found.has_value());
+      CHECK(found->AsInt() == i);
+      CHECK_FALSE(cel::FindInMap(map, Value::String(key + "x"), arena).has_value());
+    }
+    if (round == 1) arena.ForgetMaps();
+  }
+}
+
+TEST_CASE_METHOD(Values, "cel: a comparison ends when no work is left", "[cel]") {
+  const Value list = Data("[1, 2, 3, 4, 5, 6, 7, 8]");
+  arena.set_work_left(4);
+
+  CHECK(Print(Equal(list, list)) == "error: operation cancelled: actual cost limit exceeded");
+  CHECK(arena.out_of_work());
+}

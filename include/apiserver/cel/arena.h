@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -49,6 +50,23 @@ class Arena {
   // each text, which must outlive the arena. nullptr: it is not JSON. Valid until Reset().
   const runtime::Value* ParsedOnce(std::string_view json);
 
+  // Finds a member of a map of data, by an index if the map is large and often looked into. The map
+  // must live until ForgetMaps(). nullptr: it has no such member.
+  const runtime::Value* FindMember(std::span<const runtime::Member> members, std::string_view key);
+  void ForgetMaps();
+
+  // Take steps of work that an evaluation does without counting a cost, as comparing nested values.
+  // False: no such number is left; from then on none is, and the evaluation ends.
+  bool TakeWork(std::uint64_t steps = 1) {
+    const bool left = steps <= work_left_;
+    work_left_ = left ? work_left_ - steps : 0;
+    return left;
+  }
+  bool out_of_work() const { return work_left_ == 0; }
+  // The steps that are left. Unlimited outside of evaluations.
+  std::uint64_t work_left() const { return work_left_; }
+  void set_work_left(std::uint64_t steps) { work_left_ = steps; }
+
   // Invalidates everything that was handed out. Keeps the first block for reuse.
   void Reset();
   // The bytes handed out since the last Reset().
@@ -64,12 +82,15 @@ class Arena {
     std::size_t size;
   };
   class RawTexts;
+  class MemberIndexes;  // cel/run/member_index.h.
   std::vector<Block> blocks_;
-  std::unique_ptr<RawTexts> raw_texts_;  // Null until JSON text was parsed.
+  std::unique_ptr<RawTexts> raw_texts_;            // Null until JSON text was parsed.
+  std::unique_ptr<MemberIndexes> member_indexes_;  // Null until a large map was looked into.
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
   std::size_t used_ = 0;
   std::size_t reserved_ = 0;
+  std::uint64_t work_left_ = ~std::uint64_t{0};
 };
 
 }  // namespace apiserver::inline v0::cel

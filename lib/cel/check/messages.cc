@@ -19,6 +19,17 @@ std::string DeclaredName(const TypeNode& type) {
 
 }  // namespace
 
+std::string GoTypeString(const Type& type) {
+  std::string text(type.name());
+  if (type.kind() == TypeKind::kWrapper) return "wrapper(" + text + ")";
+  if (type.kind() == TypeKind::kParameter) return "<" + text + ">";
+  for (std::size_t i = 0; i < type.parameter_count(); ++i) {
+    text += i == 0 ? "(" : ", ";
+    text += GoTypeString(type.parameter(i));
+  }
+  return type.parameter_count() == 0 ? text : text + ")";
+}
+
 std::string UndeclaredReference(std::string_view name) {
   return "undeclared reference to " + Quoted(name) + " (in container '')";
 }

@@ -10,6 +10,10 @@
 // Kubernetes see.
 namespace apiserver::inline v0::cel::check {
 
+// Prints a type as cel-go's Type.String() does, unlike its issues: "null_type",
+// "list(google.protobuf.Timestamp)".
+std::string GoTypeString(const Type& type);
+
 std::string UndeclaredReference(std::string_view name);
 std::string UndefinedField(std::string_view field);
 std::string UnresolvedType(std::string_view type);

@@ -122,10 +122,10 @@ Operator OperatorOf(std::string_view function, const Overload* overload) {
 // been estimated.
 class Estimator {
  public:
-  explicit Estimator(const CheckedAst& checked)
+  Estimator(const CheckedAst& checked, Sizes& declared)
       : checked_(checked),
         ast_(checked.ast),
-        declared_(checked.environment),
+        declared_(declared),
         presence_test_cost_(checked.environment.state().features.presence_test_costs ? 1 : 0),
         costs_(ast_.size()),
         paths_(ast_.size()),
@@ -189,14 +189,14 @@ class Estimator {
   SizeRange SizeOrUnknown(NodeId id) { return SizeOf(id).value_or(SizeRange{}); }
   SizeRange ArgumentSize(NodeId id) const { return arguments_[id].size.value_or(SizeRange{}); }
   MaybeEntries EntriesOf(NodeId id) const;
-  MaybeSize DeclaredSize(const Path& path) {
-    const std::optional<std::uint64_t> size = declared_.MaxSize(path);
+  MaybeSize DeclaredSize(const Path& path, const Type& type) {
+    const std::optional<std::uint64_t> size = declared_.MaxSize(path, type);
     return size ? MaybeSize({0, *size}) : std::nullopt;
   }
 
   const CheckedAst& checked_;
   const Ast& ast_;
-  DeclaredSizes declared_;
+  Sizes& declared_;
   std::uint64_t presence_test_cost_;
   std::vector<CostRange> costs_;
   std::vector<Path> paths_;
@@ -219,13 +219,14 @@ class Call final : public EstimateCall {
     const Argument& known = estimator_.arguments_[Child(argument)];
     if (known.size) return *known.size;
     if (!asks_schemas_) return {};
-    return estimator_.DeclaredSize(known.path).value_or(SizeRange{});
+    return estimator_.DeclaredSize(known.path, TypeOf(argument)).value_or(SizeRange{});
   }
   std::optional<SizeRange> ElementSize(std::size_t argument) const override {
-    if (!ElementType(argument)) return std::nullopt;
+    const std::optional<Type> type = ElementType(argument);
+    if (!type) return std::nullopt;
     const Path& path = estimator_.arguments_[Child(argument)].path;
-    if (path.empty()) return SizeRange{};
-    return estimator_.DeclaredSize(path.AppendToCopy("@items")).value_or(SizeRange{});
+    const Path item = path.empty() ? Path() : path.AppendToCopy("@items");
+    return estimator_.DeclaredSize(item, *type).value_or(SizeRange{});
   }
   Type TypeOf(std::size_t argument) const override {
     return estimator_.checked_.types[Child(argument)];
@@ -424,6 +425,10 @@ CallEstimate Estimator::EstimateOverload(NodeId id, const Overload* overload) {
         UnionOf(EntriesOf(ast_.children(id)[0]), EntriesOf(ast_.children(id)[1]));
     if (entries) entries_[id] = entries;
   }
+  // Kubernetes' own cost of a function is asked before cel-go's of an overload.
+  if (const std::optional<CostRange> fixed = CostOfEqualLibraryValues(id)) {
+    return {*fixed + arguments};
+  }
   const FunctionEntry* const function = checked_.calls[id].function;
   if (overload != nullptr && function != nullptr) {
     for (const Function* const row : function->rows) {
@@ -462,10 +467,8 @@ CallEstimate Estimator::EstimateOperator(NodeId id, Operator which) {
       const SizeRange size = ArgumentSize(children[0]) + ArgumentSize(children[1]);
       return {which == Operator::kAddList ? kOne : CostOf(size, kStringTraversal), size};
     }
-    case Operator::kCompare: {
-      const std::optional<CostRange> fixed = CostOfEqualLibraryValues(id);
-      return {fixed ? *fixed : CostOfComparison(id)};
-    }
+    case Operator::kCompare:
+      return {CostOfComparison(id)};
     default:
       return {kOne};
   }
@@ -481,8 +484,9 @@ CostRange Estimator::CostOfComparison(NodeId id) const {
 std::optional<CostRange> Estimator::CostOfEqualLibraryValues(NodeId id) const {
   constexpr std::uint64_t kLongestFormatName = 64;
   const std::span<const NodeId> children = ast_.children(id);
+  if (ast_.name_of(id) != "_==_" || children.size() != 2) return std::nullopt;
   const Type& type = checked_.types[children[0]];
-  if (ast_.name_of(id) != "_==_" || type != checked_.types[children[1]]) return std::nullopt;
+  if (type != checked_.types[children[1]]) return std::nullopt;
   const std::string_view name = type.name();
   if (name == "net.IP" || name == "net.CIDR" || name == "kubernetes.Quantity" ||
       name == "kubernetes.Semver" || name.starts_with("kubernetes.authorization.")) {
@@ -582,7 +586,7 @@ Path Estimator::PathOf(NodeId id) const {
 MaybeSize Estimator::SizeOf(NodeId id) {
   if (sizes_[id]) return sizes_[id];
   if (const MaybeSize size = SizeOfLiteral(ast_, id)) return size;
-  if (const MaybeSize size = DeclaredSize(PathOf(id))) {
+  if (const MaybeSize size = DeclaredSize(PathOf(id), checked_.types[id])) {
     sizes_[id] = size;
     return size;
   }
@@ -599,6 +603,13 @@ MaybeEntries Estimator::EntriesOf(NodeId id) const {
 
 }  // namespace
 
-CostRange EstimateCost(const CheckedAst& checked) { return Estimator(checked).Run(); }
+CostRange EstimateCost(const CheckedAst& checked) {
+  DeclaredSizes declared(checked.environment);
+  return EstimateCost(checked, declared);
+}
+
+CostRange EstimateCost(const CheckedAst& checked, Sizes& sizes) {
+  return Estimator(checked, sizes).Run();
+}
 
 }  // namespace apiserver::inline v0::cel::estimate

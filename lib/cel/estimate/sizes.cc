@@ -145,7 +145,7 @@ const Schema* DeclaredSizes::RootOf(std::string_view name) const {
   return nullptr;
 }
 
-std::optional<std::uint64_t> DeclaredSizes::MaxSize(const Path& path) {
+std::optional<std::uint64_t> DeclaredSizes::MaxSize(const Path& path, const Type&) {
   if (path.empty()) return std::nullopt;
   const Schema* schema = RootOf(path.steps().front());
   bool is_key = false;  // The keys of maps are strings that no schema bounds.

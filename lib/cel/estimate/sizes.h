@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apiserver/cel/environment.h"
+#include "apiserver/cel/type.h"
 #include "apiserver/runtime/schema_node.h"
 
 // The sizes that a schema allows its values: common/schemas.go of k8s.io/apiserver/pkg/cel, and the
@@ -38,15 +39,23 @@ class Path {
   std::size_t size_ = 0;
 };
 
-// Answers sizes from the schemas of an environment's variables. Not thread-safe.
-class DeclaredSizes {
+// Answers what is known of the sizes of values that an expression does not tell. Not thread-safe.
+class Sizes {
+ public:
+  virtual ~Sizes() = default;
+  // Returns the highest size of the value of that type at a path: code points, bytes, items or
+  // entries; 0 for what has no size. nullopt: it is not known.
+  virtual std::optional<std::uint64_t> MaxSize(const Path& path, const Type& type) = 0;
+};
+
+// Answers sizes from the schemas of an environment's variables.
+class DeclaredSizes final : public Sizes {
  public:
   explicit DeclaredSizes(const Environment& environment) : environment_(environment) {}
 
-  // Returns the highest size of the value at a path: code points, bytes, items or entries; 0 for
-  // what has no size. nullopt: no schema tells. A path that begins at no variable with a schema is
-  // followed from `self`, as Kubernetes does: `int` in `type(self.x) == int` is sized as self is.
-  std::optional<std::uint64_t> MaxSize(const Path& path);
+  // A path that begins at no variable with a schema is followed from `self`, as Kubernetes does:
+  // `int` in `type(self.x) == int` is sized as self is.
+  std::optional<std::uint64_t> MaxSize(const Path& path, const Type& type) override;
 
   // Returns the fewest bytes of JSON that a value of the schema has.
   std::int64_t MinJsonSize(const runtime::Schema& schema);

@@ -14,6 +14,10 @@ struct Counted {
   std::uint32_t next = 0;
 };
 
+// Parts that one call counts. Values that share parts may have exponentially many: the cost is then
+// over every limit.
+constexpr std::uint64_t kCountedPartsMax = std::uint64_t{1} << 24U;
+
 // Counts a value without parts. Go counts bytes here, rounded down, not code points.
 std::uint64_t ShallowTraversal(const Value& value) {
   if (!value.is_string() && !value.Is(Value::Kind::kBytes)) return 1;
@@ -78,7 +82,8 @@ std::optional<std::uint64_t> CostDeepTraversal(const CostCall& call) {
   Arena arena;
   std::vector<Counted> open;
   std::uint64_t cost = CountOrPush(call.arguments[0], open);
-  while (!open.empty()) {
+  for (std::uint64_t parts = 0; !open.empty(); ++parts) {
+    if (parts > kCountedPartsMax) return kUnbounded;
     Counted& last = open.back();
     if (last.next == last.value.size()) {
       open.pop_back();

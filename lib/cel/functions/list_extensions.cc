@@ -200,14 +200,19 @@ std::optional<std::uint64_t> CostOfReverse(const CostCall& call) {
 }
 
 std::optional<std::uint64_t> CostOfFlatten(const CostCall& call) {
-  std::uint64_t depth = 1;
+  std::int64_t depth = 1;
   if (call.arguments.size() > 1) {
     const Value& given = call.arguments[1];
-    depth = given.Is(Value::Kind::kInt) && given.AsInt() > 0
-                ? static_cast<std::uint64_t>(given.AsInt())
-                : 0;
+    depth = given.Is(Value::Kind::kInt) ? given.AsInt() : 0;
   }
-  return SaturatingAdd(kBaseCost, SaturatingMultiply(CostSize(call.arguments[0]), depth));
+  const std::uint64_t size = CostSize(call.arguments[0]);
+  if (depth >= 0) {
+    return SaturatingAdd(kBaseCost, SaturatingMultiply(size, static_cast<std::uint64_t>(depth)));
+  }
+  // A negative depth, which is an error, makes the cost less in Go, and below zero 2^64.
+  const std::uint64_t less =
+      SaturatingMultiply(size, std::uint64_t{0} - static_cast<std::uint64_t>(depth));
+  return less <= kBaseCost ? kBaseCost - less : kUnbounded;
 }
 
 // 2 × n², and for texts 2.1 × n².

@@ -68,6 +68,7 @@ Value Binary(CallContext& call, std::span<const Value> arguments) {
 }
 
 Value HandleAdd(CallContext& call, std::span<const Value> arguments) {
+  if (IsTooLargeToAdd(arguments[0], arguments[1])) return call.OverLimit();
   const std::optional<Value> result = Add(arguments[0], arguments[1], call.arena());
   return result.has_value() ? *result : call.NoSuchOverloadByName();
 }
@@ -287,6 +288,12 @@ constexpr Overload kOptionalIndex[] = {
      .signature = Free(kOptionalOf<kB>, kOptionalOf<kMapOfAToB>, kA)},
 };
 
+// What transformMap and transformMapEntry of ext.TwoVarComprehensions build with.
+constexpr Overload kMapInsert[] = {
+    {.id = "@mapInsert_map_key_value", .signature = Free(kMapOfAToB, kMapOfAToB, kA, kB)},
+    {.id = "@mapInsert_map_map", .signature = Free(kMapOfAToB, kMapOfAToB, kMapOfAToB)},
+};
+
 constexpr Function kFunctions[] = {
     {.name = "_?_:_", .overloads = kConditional},
     {.name = "_&&_", .overloads = kLogicalAnd},
@@ -312,6 +319,7 @@ constexpr Function kFunctions[] = {
     {.name = "@in", .overloads = kIn, .handler = HandleIn},
     {.name = "_?._", .overloads = kOptionalSelect, .since = 28},
     {.name = "_[?_]", .overloads = kOptionalIndex, .since = 28},
+    {.name = "cel.@mapInsert", .overloads = kMapInsert, .since = 32},
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
+#include "cel/run/member_index.h"
+#include "cel/run/views.h"
 
 namespace apiserver::inline v0::cel {
 namespace {
@@ -41,6 +43,15 @@ const runtime::Value* Arena::ParsedOnce(std::string_view json) {
   if (raw_texts_ == nullptr) raw_texts_ = std::make_unique<RawTexts>();
   return raw_texts_->ParsedOnce(json);
 }
+
+const runtime::Value* Arena::FindMember(std::span<const runtime::Member> members,
+                                        std::string_view key) {
+  if (members.size() <= kSearchedMembersMax) return cel::FindMember(members, key);
+  if (member_indexes_ == nullptr) member_indexes_ = std::make_unique<MemberIndexes>();
+  return member_indexes_->Find(members, key, *this);
+}
+
+void Arena::ForgetMaps() { member_indexes_.reset(); }
 
 void* Arena::Allocate(std::size_t bytes, std::size_t align) {
   const auto at = reinterpret_cast<std::uintptr_t>(next_);
@@ -76,6 +87,7 @@ std::string_view Arena::Copy(std::string_view text) {
 void Arena::Reset() {
   used_ = 0;
   raw_texts_.reset();
+  ForgetMaps();
   if (blocks_.empty()) return;
   blocks_.erase(blocks_.begin() + 1, blocks_.end());
   reserved_ = blocks_.front().size;

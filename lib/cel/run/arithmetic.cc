@@ -44,9 +44,6 @@ Value ConcatenatedText(const Value& a, const Value& b, Arena& arena) {
   const std::string_view left = a.AsText();
   const std::string_view right = b.AsText();
   const std::size_t size = left.size() + right.size();
-  if (size > std::numeric_limits<std::uint32_t>::max()) {
-    return Value::Error("operation cancelled: actual cost limit exceeded");
-  }
   auto* const text = static_cast<char*>(arena.Allocate(size, 1));
   if (!left.empty()) std::memcpy(text, left.data(), left.size());
   if (!right.empty()) std::memcpy(text + left.size(), right.data(), right.size());
@@ -83,6 +80,14 @@ Value DurationResult(bool overflow, std::int64_t nanoseconds) {
 
 }  // namespace
 
+bool IsTooLargeToAdd(const Value& a, const Value& b) {
+  if (a.kind() != b.kind()) return false;
+  const std::uint64_t size = std::uint64_t{a.size()} + b.size();
+  if (a.is_list()) return size > kAddedItemsMax;
+  const bool text = a.is_string() || a.Is(Kind::kBytes);
+  return text && size > std::numeric_limits<std::uint32_t>::max();
+}
+
 std::optional<Value> Add(const Value& a, const Value& b, Arena& arena) {
   switch (a.kind()) {
     case Kind::kInt:
@@ -95,11 +100,7 @@ std::optional<Value> Add(const Value& a, const Value& b, Arena& arena) {
     case Kind::kBytes:
       return b.Is(a.kind()) ? ConcatenatedText(a, b, arena) : NoSuchOverload();
     case Kind::kList:
-      if (!b.is_list()) return NoSuchOverload();
-      if (std::uint64_t{a.size()} + b.size() > kAddedItemsMax) {
-        return Value::Error("operation cancelled: actual cost limit exceeded");
-      }
-      return AddLists(a, b, arena);
+      return b.is_list() ? AddLists(a, b, arena) : NoSuchOverload();
     case Kind::kTimestamp:
       return b.Is(Kind::kDuration) ? AddedTime(a.AsTime(), b.AsInt()) : NoSuchOverload();
     case Kind::kDuration: {

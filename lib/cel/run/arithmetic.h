@@ -6,8 +6,11 @@
 // "no such overload" for operands of different kinds.
 namespace apiserver::inline v0::cel {
 
+// Tells if the sum is a list or text that is too large to be built: the evaluation must end.
+bool IsTooLargeToAdd(const Value& a, const Value& b);
+
 // Return the result; none for a left operand without this operator: "no such overload: _+_" is then
-// for the caller to say.
+// for the caller to say. Add() is not for operands that are too large.
 std::optional<Value> Add(const Value& a, const Value& b, Arena& arena);
 std::optional<Value> Subtract(const Value& a, const Value& b);
 std::optional<Value> Multiply(const Value& a, const Value& b);

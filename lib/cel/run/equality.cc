@@ -39,6 +39,37 @@ bool HasParts(const Value& value) {
 
 enum class Answer : std::uint8_t { kFalse, kTrue, kError };
 
+// A comparison takes a step of work for each part, and for so many bytes of text.
+constexpr std::uint64_t kBytesPerStep = 256;
+
+// The result of a comparison that takes too long. The machine sees that no work is left.
+Value Stopped() { return Value::Error("operation cancelled: actual cost limit exceeded"); }
+
+// Compares data as JSON, in which 1 and 1.0 differ, step by step.
+bool SameJson(const runtime::Value& a, const runtime::Value& b, Arena& arena) {
+  std::vector<std::pair<runtime::Value, runtime::Value>> open = {{a, b}};
+  while (!open.empty()) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    const bool container = left.is_list() || left.is_map();
+    if (!arena.TakeWork(1 + (container ? 0 : left.size() / kBytesPerStep))) return false;
+    if (!container) {
+      if (!(left == right)) return false;
+      continue;
+    }
+    if (left.type() != right.type() || left.size() != right.size()) return false;
+    for (std::size_t i = 0; i < left.items().size(); ++i) {
+      open.emplace_back(left.items()[i], right.items()[i]);
+    }
+    for (const runtime::Member& member : left.members()) {
+      const runtime::Value* const other = arena.FindMember(right.members(), member.key);
+      if (other == nullptr) return false;
+      open.emplace_back(member.value, *other);
+    }
+  }
+  return true;
+}
+
 // Two containers that are compared part by part.
 struct Pair {
   Value a;
@@ -50,6 +81,13 @@ struct Pair {
   std::shared_ptr<ListKeys> keys = nullptr;  // Of `a` if it is a map-list.
 };
 
+// Compares two values without parts.
+bool SameSimple(const Value& a, const Value& b, Arena& arena) {
+  if (!a.IsOpaque(kUnknownPreserved)) return SameScalar(a, b);
+  return b.IsOpaque(kUnknownPreserved) &&
+         SameJson(a.AsOpaque<runtime::Value>(), b.AsOpaque<runtime::Value>(), arena);
+}
+
 // Walks two values with a stack of its own.
 class Comparison {
  public:
@@ -58,6 +96,7 @@ class Comparison {
   Value Run(const Value& a, const Value& b) {
     Answer answer = Begin(a, b);
     while (depth_ > 0) {
+      if (!arena_.TakeWork()) return Stopped();
       Pair& top = Top();
       if (answer == Answer::kError && top.lenient) answer = Answer::kTrue;
       if (answer == Answer::kTrue && Step(top, answer)) continue;
@@ -95,7 +134,10 @@ class Comparison {
       if (a.is_null() && b.is_null()) return Answer::kTrue;
       return HasSchema(a) ? Mismatch(b) : Answer::kFalse;
     }
-    if (!HasParts(a)) return SameScalar(a, b) ? Answer::kTrue : Answer::kFalse;
+    if (!HasParts(a)) {
+      arena_.TakeWork(a.is_string() || a.Is(Kind::kBytes) ? a.size() / kBytesPerStep : 0);
+      return SameSimple(a, b, arena_) ? Answer::kTrue : Answer::kFalse;
+    }
     if (a.kind() != b.kind()) return HasSchema(a) ? Mismatch(b) : Answer::kFalse;
     return BeginContainers(a, b);
   }
@@ -198,8 +240,9 @@ class Comparison {
   // Members that the schema does not declare are compared as JSON.
   Answer SameUndeclared(const runtime::Member& member, const Value& b) {
     if (!b.is_data()) return Mismatch(b);
-    const runtime::Value* const other = FindMember(b.data_members(), member.key);
-    return other != nullptr && *other == member.value ? Answer::kTrue : Answer::kFalse;
+    const runtime::Value* const other = arena_.FindMember(b.data_members(), member.key);
+    return other != nullptr && SameJson(member.value, *other, arena_) ? Answer::kTrue
+                                                                      : Answer::kFalse;
   }
 
   Arena& arena_;
@@ -243,10 +286,6 @@ Value Merged(const Value& a, const Value& b, bool replace, Arena& arena) {
 
 bool SameScalar(const Value& a, const Value& b) {
   if (a.is_number()) return SameNumber(a, b);
-  if (a.Is(Kind::kOpaque) && a.IsOpaque(kUnknownPreserved)) {
-    return b.IsOpaque(kUnknownPreserved) &&
-           kUnknownPreserved.equal(&a.AsOpaque<char>(), &b.AsOpaque<char>());
-  }
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
     case Kind::kNull:
@@ -274,7 +313,7 @@ bool SameScalar(const Value& a, const Value& b) {
 }
 
 Value Equal(const Value& a, const Value& b, Arena& arena) {
-  if (!HasParts(a) && !a.is_error()) return Value::Bool(SameScalar(a, b));
+  if (!HasParts(a) && !a.is_error()) return Value::Bool(SameSimple(a, b, arena));
   return Comparison(arena).Run(a, b);
 }
 

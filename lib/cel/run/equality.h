@@ -8,7 +8,8 @@ namespace apiserver::inline v0::cel {
 // Compares as "==" does. Returns a bool or an error. Different kinds are unequal, numbers compare
 // on a number line. Lists compare element by element, sets and map-lists without order, maps by
 // key; the left operand's schema decides which. A left operand with a schema has Go's quirk:
-// comparing it with another kind is the error "no such overload".
+// comparing it with another kind is the error "no such overload". Takes work from the arena for
+// each part, and stops when none is left.
 Value Equal(const Value& a, const Value& b, Arena& arena);
 
 // Compares two values of which neither is a list, map, struct or optional; different kinds are

@@ -86,7 +86,7 @@ const Instruction* LoopNext(Machine& machine, const Instruction& step) {
   const Value& range = machine.registers[step.dst];
   auto at = static_cast<std::size_t>(machine.registers[step.dst + 1].AsInt());
   if (at > 0 && ++machine.iterations % kCheckFrequency == 0) {
-    if (machine.arena.bytes_used() > machine.arena_limit) return machine.Stop(End::kCostLimit);
+    if (machine.IsOverLimit()) return machine.StopOverLimit();
     if (machine.context.done()) return machine.Stop(End::kInterrupted);
   }
   if (range.is_list()) {

@@ -1,16 +1,22 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "apiserver/cel/evaluate.h"
+#include "cel/estimate/range.h"
 #include "cel/plan/program_state.h"
 
 // The machine that runs programs.
 namespace apiserver::inline v0::cel {
 
-// The largest amount of work whose cost the model does not count (copies and comparisons of large
-// lists), in elements. More ends an evaluation as its cost limit does.
+// The memory that an evaluation may take, and the work that it may do for each unit of its limit
+// without a cost (comparisons of nested values: about a second at the usual limit). More ends it as
+// the cost limit does.
 inline constexpr std::size_t kArenaBytesMax = std::size_t{256} << 20U;
+inline constexpr std::uint64_t kWorkPerCost = 32;
+// What small limits allow nevertheless.
+inline constexpr std::uint64_t kWorkLeast = 1'000'000;
 
 // One run of a program.
 class Machine {
@@ -26,7 +32,16 @@ class Machine {
         context(context),
         arena(scratch.arena()),
         limit(limit),
-        arena_limit(scratch.arena().bytes_used() + kArenaBytesMax) {}
+        arena_limit(scratch.arena().bytes_used() + kArenaBytesMax),
+        outer_work_(arena.work_left()) {
+    arena.set_work_left(std::max(SaturatingMultiply(limit, kWorkPerCost), kWorkLeast));
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    arena.set_work_left(outer_work_);
+    arena.ForgetMaps();
+  }
 
   void Run(Value* first_register);
 
@@ -47,6 +62,15 @@ class Machine {
     end = how;
     return nullptr;
   }
+  // Ends the run as one whose cost is over the limit.
+  const Instruction* StopOverLimit() {
+    cost = std::max(cost, SaturatingAdd(limit, 1));
+    return Stop(End::kCostLimit);
+  }
+  // Tells if the cost, the memory or the work is over its limit.
+  bool IsOverLimit() const {
+    return cost > limit || arena.bytes_used() > arena_limit || arena.out_of_work();
+  }
 
   const ProgramState& program;
   Value* registers = nullptr;
@@ -62,6 +86,10 @@ class Machine {
   std::uint64_t iterations = 0;
   Value result;
   End end = End::kValue;
+
+ private:
+  // Of the evaluation in which this one runs.
+  const std::uint64_t outer_work_;
 };
 
 // Runs one instruction and returns the next. nullptr: the run has ended.

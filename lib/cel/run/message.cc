@@ -87,6 +87,36 @@ Value JsonValueOf(const Value& message) {
   return value;
 }
 
+// Appends text or bytes as Go's prototext prints them.
+void AppendProtoText(std::string_view text, std::string& out) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const std::size_t escape = std::string_view("\n\r\t\"\\").find(c);
+    if (escape != std::string_view::npos) {
+      out += '\\';
+      out += "nrt\"\\"[escape];
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      out.append("\\x").append(1, kDigits[byte >> 4U]).append(1, kDigits[byte & 15U]);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+// Kubernetes knows no message that an Any could hold, so that cel-go cannot make a value of it.
+Value AnyOf(const Value& message, Arena& arena) {
+  std::string text = "unsupported conversion to ref.Val: (*dynamicpb.Message)";
+  const std::string_view url = FieldOf(message, "type_url", Value::String("")).AsText();
+  const std::string_view value = FieldOf(message, "value", Value::Bytes("")).AsText();
+  if (!url.empty()) AppendProtoText(url, text.append("type_url:"));
+  if (!url.empty() && !value.empty()) text += ' ';
+  if (!value.empty()) AppendProtoText(value, text.append("value:"));
+  return Value::Error(arena.Copy(text));
+}
+
 }  // namespace
 
 Value FinishMessage(const Value& message, Arena& arena) {
@@ -106,6 +136,7 @@ Value FinishMessage(const Value& message, Arena& arena) {
   }
   if (name == "ListValue") return FieldOf(message, "values", Value::List({}));
   if (name == "Value") return JsonValueOf(message);
+  if (name == "Any") return AnyOf(message, arena);
   return message;
 }
 

@@ -43,7 +43,7 @@ Value EqualOperands(Machine& machine, const Instruction& step, bool inequality) 
 
 // Ends the run if a step has exceeded the limit.
 const Instruction* Next(Machine& machine, const Instruction& step) {
-  return machine.cost > machine.limit ? machine.Stop(End::kCostLimit) : &step + 1;
+  return machine.IsOverLimit() ? machine.StopOverLimit() : &step + 1;
 }
 
 bool Holds(std::int64_t sign, std::uint8_t relation) {
@@ -126,10 +126,10 @@ const Instruction* AddValues(Machine& machine, const Instruction& step) {
     place = *error;
     return &step + 1;
   }
+  if (IsTooLargeToAdd(a, b)) return machine.StopOverLimit();
   const std::optional<Value> sum = Add(a, b, machine.arena);
   place = sum.has_value() ? *sum : NoOperator(machine, "_+_");
-  if (machine.arena.bytes_used() > machine.arena_limit) return machine.Stop(End::kCostLimit);
-  return &step + 1;
+  return Next(machine, step);
 }
 
 const Instruction* Not(Machine& machine, const Instruction& step) {
@@ -160,17 +160,13 @@ const Instruction* CallFunction(Machine& machine, const Instruction& step) {
   }
   CallContext::Shared shared{machine.arena, machine.context, machine.cost, machine.limit};
   const Value result = Call(callee, shared, arguments);
-  if (shared.over_limit) {
-    machine.cost = std::max(machine.cost, machine.limit + 1);
-    return machine.Stop(End::kCostLimit);
-  }
+  if (shared.over_limit) return machine.StopOverLimit();
   if (shared.would_block) return machine.Stop(End::kWouldBlock);
   if (!callee.cost_before_call && !machine.Charge(CostOfCall(callee, arguments, &result))) {
     return machine.Stop(End::kCostLimit);
   }
   machine.registers[step.dst] = result;
-  if (machine.arena.bytes_used() > machine.arena_limit) return machine.Stop(End::kCostLimit);
-  return &step + 1;
+  return Next(machine, step);
 }
 
 }  // namespace apiserver::inline v0::cel::steps

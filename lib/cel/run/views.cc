@@ -214,7 +214,7 @@ const Schema* SchemaOfMember(const Schema& schema, std::string_view property) {
 }
 
 std::optional<Value> FindProperty(const Value& map, std::string_view property, Arena& arena) {
-  const runtime::Value* const found = FindMember(map.data_members(), property);
+  const runtime::Value* const found = arena.FindMember(map.data_members(), property);
   if (found == nullptr) return std::nullopt;
   const Schema* const schema = map.schema();
   if (schema == nullptr) return Value::FromData(*found, nullptr, arena);

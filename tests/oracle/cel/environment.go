@@ -81,6 +81,13 @@ func newEnvironment(d *declaration) (*environmentUnderTest, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Patch {
+		// After the variables, as in createEnvForOpts of the admission plugin: a provider of declared types
+		// takes the place of those before it.
+		if set, err = set.Extend(patchTypes); err != nil {
+			return nil, err
+		}
+	}
 	e.env = set.StoredExpressionsEnv()
 	if d.New {
 		e.env = set.NewExpressionsEnv()
@@ -94,6 +101,15 @@ func newEnvironment(d *declaration) (*environmentUnderTest, error) {
 	return e, nil
 }
 
+// patchTypes is hasPatchTypes of the admission plugin.
+var patchTypes = environment.VersionedOptions{
+	IntroducedVersion: version.MajorMinor(1, 0),
+	EnvOptions: []cel.EnvOption{
+		common.ResolverEnvOption(&mutation.DynamicTypeResolver{}),
+		environment.UnversionedLib(library.JSONPatch),
+	},
+}
+
 // declare turns the variables into options and the types they need.
 func (e *environmentUnderTest) declare(d *declaration) ([]cel.EnvOption, []*apiservercel.DeclType, error) {
 	var options []cel.EnvOption
@@ -104,10 +120,6 @@ func (e *environmentUnderTest) declare(d *declaration) ([]cel.EnvOption, []*apis
 	if d.Admission {
 		more, moreTypes := admissionVariables(d)
 		options, declared = append(options, more...), append(declared, moreTypes...)
-	}
-	if d.Patch {
-		options = append(options, common.ResolverEnvOption(&mutation.DynamicTypeResolver{}),
-			environment.UnversionedLib(library.JSONPatch))
 	}
 	for _, v := range d.Variables {
 		celType, declType, err := e.typeOf(&v)

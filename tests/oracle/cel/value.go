@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/apiserver/pkg/cel/mutation"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
@@ -127,6 +128,8 @@ func encode(v ref.Val) any {
 		return tagged{"error": x.Error()}
 	case *dynamic.ObjectVal:
 		return encodeObject(x)
+	case *mutation.JSONPatchVal:
+		return encodePatch(x)
 	case traits.Lister:
 		return encodeList(x)
 	case traits.Mapper:
@@ -185,6 +188,20 @@ func encodeObject(o *dynamic.ObjectVal) any {
 		return tagged{"object": []any{o.Type().TypeName(), fields}}
 	}
 	return tagged{"opaque": []string{o.Type().TypeName(), ""}}
+}
+
+// encodePatch writes the fields of a JSONPatch that are set.
+func encodePatch(p *mutation.JSONPatchVal) any {
+	fields := map[string]any{}
+	for name, text := range map[string]string{"op": p.Op, "from": p.From, "path": p.Path} {
+		if text != "" {
+			fields[name] = text
+		}
+	}
+	if p.Val != nil {
+		fields["value"] = p.Val.Value()
+	}
+	return tagged{"object": []any{p.Type().TypeName(), fields}}
 }
 
 // decode reads a tagged value.
