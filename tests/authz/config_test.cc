@@ -210,26 +210,35 @@ TEST_CASE("authz: a webhook of a chain says where it is", "[authz]") {
 }
 
 // TestValidateAuthorizationConfiguration: "bare minimum configuration with Webhook and
-// MatchConditions", "MatchConditionSAR should be defined"; the conditions themselves are refused.
-TEST_CASE("authz: match conditions of a webhook are refused by name", "[authz]") {
-  const std::string refused =
-      "authorizers[0].webhook.matchConditions: Forbidden: this server does not evaluate CEL "
-      "expressions; leave the conditions out, or let the webhook decide by them";
+// MatchConditions", "MatchConditionSAR should be defined"; TestValidateAndCompileMatchConditions.
+TEST_CASE("authz: match conditions of a webhook are compiled", "[authz]") {
   CHECK(Changed([](WebhookConfiguration& webhook) {
           webhook.match_conditions = {"has(request.resourceAttributes)", "request.user == 'admin'"};
-        }) == refused);
+        }) == "");
   CHECK(Changed([](WebhookConfiguration& webhook) {
           webhook.match_condition_subject_access_review_version = "";
           webhook.match_conditions = {"true"};
         }) ==
-        "[authorizers[0].webhook.matchConditionSubjectAccessReviewVersion: Required value: "
-        "required if match conditions are specified, " +
-            refused + "]");
+        "authorizers[0].webhook.matchConditionSubjectAccessReviewVersion: Required value: "
+        "required if match conditions are specified");
+  const std::string path = "authorizers[0].webhook.matchConditions";
+  CHECK(Changed([](WebhookConfiguration& webhook) {
+          webhook.match_conditions = {" ", "request.user", "true", "true"};
+        }) == "[" + path + "[0].expression: Required value, " + path +
+                  "[1].expression: Invalid value: \"request.user\": must evaluate to bool but got "
+                  "string, " +
+                  path + "[3].expression: Duplicate value: \"true\"]");
+  CHECK(Changed([](WebhookConfiguration& webhook) {
+          for (int i = 0; i < 65; ++i) webhook.match_conditions.push_back(std::to_string(i));
+        }) == path + ": Too many: 65: must have at most 64 items");
   CHECK(Read("authorizers:\n- type: Webhook\n  name: a\n  webhook:\n    timeout: 3s\n"
              "    subjectAccessReviewVersion: v1\n    failurePolicy: Deny\n"
              "    matchConditionSubjectAccessReviewVersion: v1\n"
              "    connectionInfo: {type: KubeConfigFile, kubeConfigFile: /etc/kubeconfig}\n"
-             "    matchConditions:\n    - expression: 'true'\n") == "line 12: " + refused);
+             "    matchConditions:\n    - expression: request.time\n") ==
+        "line 13: " + path +
+            "[0].expression: Invalid value: \"request.time\": compilation failed: ERROR: "
+            "<input>:1:8: undefined field 'time'\\n | request.time\\n | .......^");
 }
 
 // TestLoadFromData, "v1 - defaults" and the like of v1alpha1 and v1beta1, as far as a configuration

@@ -388,4 +388,27 @@ TEST_CASE("authz: a webhook authorizer's options are checked", "[authz]") {
 }
 
 }  // namespace
+TEST_CASE("authz: a webhook is asked only about what meets its conditions", "[authz]") {
+  WebhookAuthorizerOptions options;
+  options.match_conditions = {"request.user != 'alice'",
+                              "request.user != 'bob' || request.nonResourceAttributes.path == '/'"};
+  {
+    ReviewFixture fixture(options);
+    CHECK(fixture.Ask(PodsOf("alice")) == "no opinion");
+    CHECK(fixture.calls() == 0);
+    CHECK(fixture.Ask(PodsOf("carol")) == "allow");
+    CHECK(fixture.calls() == 1);
+    const std::string error = fixture.Ask(PodsOf("bob"));
+    INFO(error);
+    CHECK(error.starts_with("error: "));
+    CHECK(error.find("resulted in error: no such key: nonResourceAttributes") != error.npos);
+    CHECK(fixture.calls() == 1);
+  }
+  options.decision_on_error = auth::Decision::kDeny;
+  ReviewFixture denying(options);
+  CHECK(denying.Ask(PodsOf("bob")).starts_with("deny: cel evaluation error: expression "));
+  options.match_conditions = {"request.nothing"};
+  CHECK_FALSE(NewWebhookAuthorizer(options).ok());
+}
+
 }  // namespace apiserver::inline v0::authz

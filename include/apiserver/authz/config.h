@@ -35,7 +35,7 @@ struct WebhookConfiguration {
   std::string match_condition_subject_access_review_version = {};  // "v1", or nothing.
   std::string failure_policy = {};                                 // "NoOpinion" or "Deny".
   WebhookConnectionInfo connection_info = {};
-  std::vector<std::string> match_conditions = {};  // CEL expressions; refused, see below.
+  std::vector<std::string> match_conditions = {};  // CEL expressions.
 
   friend bool operator==(const WebhookConfiguration&, const WebhookConfiguration&) = default;
 };
@@ -63,9 +63,9 @@ struct AuthorizerTypes {
   std::vector<std::string> repeatable = {"Webhook"};
 };
 
-// As validation.ValidateAuthorizationConfiguration, but matchConditions are refused as a whole:
-// they are CEL expressions, which this server does not evaluate. Faults in `webhook` are reported
-// at their own fields, not at `webhook` too. Kubeconfig files must exist in `files`.
+// As validation.ValidateAuthorizationConfiguration. Faults in `webhook` are reported at their own
+// fields, not at `webhook` too. Match conditions are compiled. Kubeconfig files must exist in
+// `files`.
 field::ErrorList ValidateAuthorizationConfiguration(const AuthorizationConfiguration& config,
                                                     const FileSystem& files,
                                                     const AuthorizerTypes& types = {});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/auth/rules.h"
@@ -39,6 +40,10 @@ struct WebhookAuthorizerOptions {
   // The decision if the webhook cannot be asked. kNoOpinion: an error, unless another authorizer
   // allows the request. kDeny: the request is denied, and no other authorizer is asked.
   auth::Decision decision_on_error = auth::Decision::kNoOpinion;
+  // Conditions in the Common Expression Language, about a SubjectAccessReviewSpec called `request`,
+  // 64 at most. If one is false, the webhook is not asked and has no opinion; otherwise one that
+  // fails leads to `decision_on_error`. Evaluated on the thread of the request, without waiting.
+  std::vector<std::string> match_conditions = {};
   // Null: nothing is counted. Without a name the metrics are those of a delegated authorizer
   // (apiserver_delegated_authz_request_*), with one those of a configured webhook
   // (apiserver_authorization_webhook_*), which is then their label `name`.
@@ -49,7 +54,8 @@ struct WebhookAuthorizerOptions {
 
 // Authorizes without holding a thread; see auth/look_up.h. Decisions about attributes that are long
 // (10,000 bytes of client-chosen text) are not cached. Objects that the options point to outlive
-// the authorizer and its reviews. kInvalid: another version, or options that are incomplete.
+// the authorizer and its reviews. kInvalid: another version, options that are incomplete, or a
+// condition that does not compile.
 Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
     const WebhookAuthorizerOptions& options);
 

@@ -66,6 +66,7 @@ Result<std::unique_ptr<auth::Authorizer>> NewConfiguredWebhook(
       webhook.cache_unauthorized_requests ? webhook.unauthorized_ttl : nanoseconds::zero();
   made.decision_on_error =
       webhook.failure_policy == "Deny" ? auth::Decision::kDeny : auth::Decision::kNoOpinion;
+  made.match_conditions = webhook.match_conditions;
   made.metrics = options.metrics;
   made.name = authorizer.name;
   made.log = options.log;

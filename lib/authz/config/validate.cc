@@ -5,6 +5,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/validation.h"
 #include "apiserver/runtime/time.h"
+#include "authz/webhook/conditions.h"
 
 namespace apiserver::v0::authz {
 namespace {
@@ -103,11 +104,7 @@ void CheckWebhook(const Path& path, const WebhookConfiguration& webhook, const F
   }
   CheckChoice(path.Child("failurePolicy"), webhook.failure_policy, {"NoOpinion", "Deny"}, errors);
   CheckConnection(path.Child("connectionInfo"), webhook.connection_info, files, errors);
-  if (!webhook.match_conditions.empty()) {
-    errors.Forbidden(path.Child("matchConditions"),
-                     "this server does not evaluate CEL expressions; leave the conditions out, or "
-                     "let the webhook decide by them");
-  }
+  (void)CompileAccessConditions(webhook.match_conditions, path.Child("matchConditions"), errors);
 }
 
 // Names become values of metric labels, so they must differ.

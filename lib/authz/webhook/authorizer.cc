@@ -5,6 +5,7 @@
 #include "apiserver/authz/webhook.h"
 #include "apiserver/base/trace.h"
 #include "auth/cached_look_ups.h"
+#include "authz/webhook/conditions.h"
 #include "authz/webhook/metrics.h"
 #include "authz/webhook/rate_limit.h"
 #include "authz/webhook/review.h"
@@ -84,8 +85,12 @@ void Review(const std::shared_ptr<Reviewer>& reviewer, const std::string& spec, 
 
 class WebhookAuthorizer final : public auth::Authorizer {
  public:
-  explicit WebhookAuthorizer(const WebhookAuthorizerOptions& options)
-      : reviewer_(std::make_shared<Reviewer>(options)),
+  // `conditions` may be null.
+  WebhookAuthorizer(const WebhookAuthorizerOptions& options,
+                    std::shared_ptr<const AccessConditions> conditions)
+      : conditions_(std::move(conditions)),
+        condition_metrics_(conditions_ ? options.metrics : nullptr, options.name),
+        reviewer_(std::make_shared<Reviewer>(options)),
         reviews_({.entries_max = options.cache_entries_max,
                   .clock = options.webhook.clock,
                   .lifetime = [reviewer = reviewer_](const Reviews::Answer& answer) {
@@ -97,6 +102,11 @@ class WebhookAuthorizer final : public auth::Authorizer {
                                   const auth::Attributes& asked) const override {
     const auto& options = reviewer_->options;
     const std::string spec = ReviewSpec(asked, options.version);
+    if (conditions_) {
+      const ConditionOutcome outcome = Evaluate(ctx, asked, spec);
+      if (!outcome.error.empty()) return OnConditionError(outcome.error);
+      if (!outcome.matches) return auth::Verdict{};
+    }
     const bool cacheable = ShouldCache(asked);
     const auto answer = reviews_.Get(ctx, spec, [&](Reviews::Done done) {
       // The span belongs to the first request; others share its review.
@@ -149,6 +159,26 @@ class WebhookAuthorizer final : public auth::Authorizer {
     return {status.allowed ? auth::Decision::kAllow : auth::Decision::kNoOpinion, status.reason};
   }
 
+  // Counts the conditions once for each request, though they are evaluated again when an answer
+  // that was waited for has come.
+  ConditionOutcome Evaluate(const Context& ctx, const auth::Attributes& asked,
+                            const std::string& spec) const {
+    const Clock& clock = *reviewer_->options.webhook.clock;
+    const Clock::Monotonic began = clock.Now();
+    ConditionOutcome outcome = conditions_->Evaluate(ctx, asked);
+    const auth::WaitingPtr* const waiting = ctx.Get<auth::WaitingPtr>();
+    const bool first = !waiting || !*waiting || (*waiting)->FirstReport(conditions_.get(), spec);
+    if (first) condition_metrics_.Observe(outcome, clock.Now() - began);
+    return outcome;
+  }
+
+  Result<auth::Verdict> OnConditionError(const std::string& error) const {
+    if (reviewer_->options.decision_on_error == auth::Decision::kDeny) {
+      return auth::Verdict{auth::Decision::kDeny, error};
+    }
+    return Status(Reason::kInternalError, error);
+  }
+
   // Logs an error once a request, and turns it into the verdict that the failure policy wants.
   Result<auth::Verdict> OnError(const Context& ctx, const std::string& spec,
                                 const Status& error) const {
@@ -168,6 +198,8 @@ class WebhookAuthorizer final : public auth::Authorizer {
     return Status(Reason::kInternalError, std::string(error.message()));
   }
 
+  const std::shared_ptr<const AccessConditions> conditions_;
+  const ConditionMetrics condition_metrics_;
   const std::shared_ptr<Reviewer> reviewer_;
   mutable Reviews reviews_;
 };
@@ -192,7 +224,11 @@ Result<std::unique_ptr<auth::Authorizer>> NewWebhookAuthorizer(
   if (!options.webhook.client || options.webhook.url.empty() || !options.webhook.executor) {
     return Status(Reason::kInvalid, "a webhook authorizer needs a client, a URL and an executor");
   }
-  return std::make_unique<WebhookAuthorizer>(options);
+  field::ErrorList errors;
+  auto conditions =
+      CompileAccessConditions(options.match_conditions, field::Path("matchConditions"), errors);
+  if (!errors.empty()) return Status(Reason::kInvalid, errors.Aggregate());
+  return std::make_unique<WebhookAuthorizer>(options, std::move(conditions));
 }
 
 std::unique_ptr<auth::RuleResolver> NewWebhookRules() { return std::make_unique<WebhookRules>(); }
