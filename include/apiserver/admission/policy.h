@@ -53,13 +53,18 @@ class Policies {
 // The limits of a Policies.
 struct PoliciesOptions {
   PolicyType type = PolicyType::kValidating;
-  // The shortest time between two compilations after changes, and the time after which a policy
-  // with an unknown paramKind is looked at again.
+  // The shortest time between two compilations after changes.
   std::chrono::milliseconds refresh = std::chrono::milliseconds(100);
+  // The time after which a policy with an unknown paramKind is looked at again.
   std::chrono::milliseconds retry = std::chrono::seconds(1);
   // Gets the informers' errors. Must outlive the source.
   LogSink* log = &NullLogSink();
 };
+
+// Returns the policies of the server that Start() is given. They are compiled on a thread of their
+// own whenever they change, so that requests never wait for it. Expressions that do not compile are
+// kept as errors, which the failurePolicy of their policy decides about.
+std::shared_ptr<Policies> NewPolicies(PoliciesOptions options = {});
 
 // The dependencies and limits of a policy plugin.
 struct PolicyAdmissionOptions {

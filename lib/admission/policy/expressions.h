@@ -9,6 +9,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/context.h"
+#include "apiserver/cel/evaluate.h"
 #include "apiserver/runtime/value.h"
 
 // The evaluation of expressions, as policies and match conditions use it:
@@ -21,13 +22,18 @@ inline constexpr std::int64_t kMatchConditionsCostBudget = 2'500'000;
 
 // The values of the variables. They must live until the evaluation is over.
 struct Variables {
-  runtime::Value object = {};            // With kind and apiVersion; null: a delete.
-  runtime::Value old_object = {};        // Null: a create.
-  runtime::Value request = {};           // An AdmissionRequest without uid and objects.
+  runtime::Value object = {};      // With kind and apiVersion; null: a delete.
+  runtime::Value old_object = {};  // Null: a create.
+  runtime::Value request = {};     // An AdmissionRequest without uid and objects.
+  // The same for match conditions, whose `request.resource` is the requested one even if the policy
+  // matched another version.
+  runtime::Value condition_request = {};
   runtime::Value params = {};            // Null: there are none.
   runtime::Value namespace_object = {};  // Null: the object is cluster-scoped.
   // Answers checks. Null: `authorizer` is not bound.
   const auth::Authorizer* authorizer = nullptr;
+  // Memory for evaluations, reused without freeing. Null: each list has its own.
+  cel::Scratch* scratch = nullptr;
   // The request, for `authorizer` and `authorizer.requestResource`.
   const Attributes* attributes = nullptr;
 };

@@ -44,7 +44,11 @@ MatchResult MatchConditions::Match(const Context& ctx, const Variables& variable
 
 MatchResult MatchConditions::Evaluate(const Context& ctx, const Variables& variables,
                                       Metrics* metrics, const MatchConditionLabels& labels) const {
-  EvaluatedList list = options_.conditions->Evaluate(ctx, variables, kMatchConditionsCostBudget);
+  // Conditions see no namespace, and the requested resource, as upstream.
+  Variables seen = variables;
+  seen.namespace_object = {};
+  seen.request = variables.condition_request;
+  EvaluatedList list = options_.conditions->Evaluate(ctx, seen, kMatchConditionsCostBudget);
   if (list.failure != EvaluatedList::Failure::kNone) return Failed(std::move(list.message));
   std::vector<std::string> errors;
   for (Evaluated& result : list.results) {

@@ -46,7 +46,9 @@ Variables RequestValues::ForConditions(const Matched& matched, const ReviewObjec
   return {.object = Content(objects.object),
           .old_object = Content(objects.old_object),
           .request = Request(matched),
+          .condition_request = Request({attributes_.resource, matched.kind}),
           .authorizer = authorizer_ ? &*authorizer_ : nullptr,
+          .scratch = &scratch_,
           .attributes = &attributes_};
 }
 
@@ -70,8 +72,8 @@ Value RequestValues::Params(const runtime::Object* params, const ParamKind* kind
 }
 
 Value RequestValues::Request(const Matched& matched) {
-  const auto [at, added] = requests_.try_emplace(
-      {matched.resource.group, matched.resource.version, matched.resource.resource});
+  // Of one request, group and name of resource and kind are the same in all versions.
+  const auto [at, added] = requests_.try_emplace({matched.resource.version, matched.kind.version});
   if (!added) return at->second;
   MapBuilder map(arena_);
   AddRequestHead(map, attributes_, matched.resource, matched.kind, arena_);

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "admission/policy/caching_authorizer.h"
 #include "admission/policy/expressions.h"
@@ -43,8 +43,9 @@ class RequestValues {
   const Attributes& attributes_;
   std::optional<CachingAuthorizer> authorizer_;
   runtime::Arena arena_;
+  cel::Scratch scratch_;
   std::map<const runtime::Object*, runtime::Value> contents_;
-  std::map<std::tuple<std::string, std::string, std::string>, runtime::Value> requests_;
+  std::map<std::pair<std::string, std::string>, runtime::Value> requests_;
   bool namespace_read_ = false;
   runtime::ObjectPtr namespace_;
   runtime::Value namespace_value_;

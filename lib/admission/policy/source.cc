@@ -40,6 +40,13 @@ class StaticPolicies final : public Policies {
   const std::shared_ptr<const Snapshot> snapshot_;
 };
 
+// Returns a text that changes with the spec of an object. Its status and metadata do not matter, so
+// that a policy is not compiled again when its status is written.
+std::string GenerationOf(const runtime::Object& object) {
+  if (object.generation() == 0) return std::string(object.resource_version());
+  return std::string(object.uid()) + "/" + std::to_string(object.generation());
+}
+
 // Objects that were read once, kept until they change.
 template <class T>
 class Parsed {
@@ -48,9 +55,9 @@ class Parsed {
   T Get(const runtime::Object& object, const Read& read) {
     Entry& entry = entries_[std::string(object.name())];
     entry.used = true;
-    // A recreated object has another version too, since versions only grow.
-    if (entry.version != object.resource_version()) {
-      entry.version = object.resource_version();
+    std::string version = GenerationOf(object);
+    if (entry.version != version) {
+      entry.version = std::move(version);
       entry.value = read(object);
     }
     return entry.value;

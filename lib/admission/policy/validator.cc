@@ -38,10 +38,7 @@ ValidateResult Validator::Failed(std::string message) const {
 
 ValidateResult Validator::Validate(const Context& ctx, const Variables& variables,
                                    Metrics* metrics) const {
-  // Conditions see no namespace, as upstream.
-  Variables for_conditions = variables;
-  for_conditions.namespace_object = {};
-  MatchResult match = conditions_.Match(ctx, for_conditions, metrics);
+  MatchResult match = conditions_.Match(ctx, variables, metrics);
   if (!match.error.empty()) return Failed(std::move(match.error));
   if (!match.matches) return {};
 
