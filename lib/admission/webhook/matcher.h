@@ -25,6 +25,7 @@ class WebhookMatcher {
   Result<std::optional<Invocation>> Match(const Context& ctx, const Webhook& webhook,
                                           const Attributes& attributes,
                                           const runtime::Object* object) const;
+  const NamespaceMatcher& namespaces() const { return namespaces_; }
 
  private:
   NamespaceMatcher namespaces_;

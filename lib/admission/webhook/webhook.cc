@@ -59,7 +59,11 @@ Webhook WebhookOf(const Value& value, WebhookType type, std::string_view configu
   webhook.timeout = std::chrono::seconds(value["timeoutSeconds"].AsInt(10));
   webhook.review_versions = ReviewVersionsOf(value["admissionReviewVersions"]);
   webhook.reinvoke_if_needed = value["reinvocationPolicy"].AsString() == "IfNeeded";
-  webhook.has_match_conditions = value["matchConditions"].size() > 0;
+  for (const Value& condition : value["matchConditions"].items()) {
+    webhook.match_conditions.push_back(
+        {.name = std::string(condition["name"].AsString()),
+         .expression = std::string(condition["expression"].AsString())});
+  }
   return webhook;
 }
 
@@ -75,6 +79,7 @@ Webhooks WebhooksOf(const runtime::Object& configuration, WebhookType type) {
     webhook.uid = webhook.configuration + "/" + webhook.name + "/" + std::to_string(count);
     webhooks.push_back(std::move(webhook));
   }
+  CompileMatchConditions(webhooks);
   return webhooks;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/policy/cel_policies.h"
 #include "apiserver/client/client.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "base/status_macros.h"
@@ -29,9 +30,10 @@ Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webh
 // Validation is the strategy's: upstream's messages instead of the schema's.
 Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
+  const admission::policy::NewExpressionChecker new_checker = admission::policy::NewPolicyChecker();
   std::vector<server::Resource> resources;
   for (const runtime::KindPtr& kind : kinds) {
-    resources.push_back(ResourceOf(kind, NewConfigurationStrategy(),
+    resources.push_back(ResourceOf(kind, NewConfigurationStrategy(new_checker),
                                    NewConfigurationColumns(*options.storage.clock)));
   }
   RETURN_IF_ERROR(server::InstallKinds(server, options.storage, std::move(resources)).status());

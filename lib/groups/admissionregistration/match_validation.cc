@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/meta/label_selector_value.h"
@@ -11,6 +12,7 @@
 #include "codec/type_meta.h"
 #include "groups/admissionregistration/rules_validation.h"
 #include "text/ascii.h"
+#include "text/trim.h"
 
 namespace apiserver::v0::groups::admissionregistration {
 
@@ -19,6 +21,8 @@ namespace {
 using field::ErrorList;
 using field::Path;
 using runtime::Value;
+
+constexpr std::size_t kMatchConditionsMax = 64;
 
 void CheckNamedRule(const Value& rule, const Path& path, ErrorList& errors) {
   const Value names = rule["resourceNames"];
@@ -136,6 +140,39 @@ void ValidateParamRef(const Value& ref, const Path& path, ErrorList& errors) {
   if (action.empty()) return errors.Required(action_path);
   if (action != "Deny" && action != "Allow") {
     errors.NotSupported(action_path, action, {"Deny", "Allow"});
+  }
+}
+
+void ValidateMatchConditions(const MatchConditionList& list, const Path& path,
+                             admission::policy::ExpressionChecker& checker, ErrorList& errors) {
+  const Value& conditions = list.conditions;
+  if (conditions.size() > kMatchConditionsMax) {
+    errors.TooMany(path, conditions.size(), kMatchConditionsMax);
+  }
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < conditions.size() && !errors.full(); ++i) {
+    const Value& condition = conditions.at(i);
+    const Path at = path.Index(i);
+    const std::string_view text = text::TrimSpace(condition["expression"].AsString());
+    if (text.empty()) {
+      errors.Required(at.Child("expression"));
+    } else {
+      checker.Check({.use = admission::policy::ExpressionUse::kMatchCondition,
+                     .text = text,
+                     .bad_value = text,
+                     .has_params = list.has_params,
+                     .stored = list.stored.contains(text)},
+                    at.Child("expression"), errors);
+    }
+    const std::string_view name = condition["name"].AsString();
+    if (name.empty()) {
+      errors.Required(at.Child("name"));
+      continue;
+    }
+    for (std::string& complaint : meta::IsQualifiedName(name)) {
+      errors.Invalid(at.Child("name"), name, std::move(complaint));
+    }
+    if (!names.insert(name).second) errors.Duplicate(at.Child("name"), name);
   }
 }
 

@@ -26,7 +26,6 @@ using runtime::Value;
 using text::TrimSpace;
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMatchConditionsMax = 64;
 constexpr std::size_t kAuditAnnotationsMax = 20;
 // Less than the limit of an annotation's value: expressions that join texts make longer ones.
 constexpr std::size_t kValueExpressionBytesMax = 5 * 1024;
@@ -98,7 +97,12 @@ class PolicySpec {
     if (has_params_) ValidateParamKind(spec_["paramKind"], path_.Child("paramKind"), errors_);
     CheckMatchConstraints(mutating);
     // Conditions that were valid before do not become invalid by a change of something else.
-    if (!MatchConditionsUnchanged()) CheckMatchConditions();
+    if (!MatchConditionsUnchanged()) {
+      ValidateMatchConditions({.conditions = spec_["matchConditions"],
+                               .has_params = has_params_,
+                               .stored = stored_.match_conditions},
+                              path_.Child("matchConditions"), checker_, errors_);
+    }
     Each("variables", [this](const Value& item, const Path& at) { CheckVariable(item, at); });
     if (mutating) return CheckMutating();
     CheckValidating();
@@ -145,27 +149,6 @@ class PolicySpec {
     const Value before = (*old_)["spec"];
     return before["paramKind"] == spec_["paramKind"] &&
            before["matchConditions"] == spec_["matchConditions"];
-  }
-
-  void CheckMatchConditions() {
-    const std::size_t count = spec_["matchConditions"].size();
-    if (count > kMatchConditionsMax) {
-      errors_.TooMany(path_.Child("matchConditions"), count, kMatchConditionsMax);
-    }
-    std::set<std::string_view> names;
-    Each("matchConditions", [&](const Value& condition, const Path& path) {
-      const std::string_view text = TrimSpace(condition["expression"].AsString());
-      const Path at = path.Child("expression");
-      if (text.empty()) errors_.Required(at);
-      if (!text.empty()) {
-        Compile(ExpressionUse::kMatchCondition, text, text, stored_.match_conditions.contains(text),
-                at);
-      }
-      const std::string_view name = condition["name"].AsString();
-      if (name.empty()) return errors_.Required(path.Child("name"));
-      CheckQualifiedName(name, path.Child("name"));
-      if (!names.insert(name).second) errors_.Duplicate(path.Child("name"), name);
-    });
   }
 
   void CheckQualifiedName(std::string_view name, const Path& path) {
