@@ -152,12 +152,7 @@ struct Served {
           .v1beta1 = true,
           .authorizer = authorizer,
           .new_checker = [] { return std::make_unique<SmallChecker>(); }};
-      server::APIGroupInfo info{.group = "admissionregistration.k8s.io"};
-      if (Status added = group::AddPolicyResources(api, resources, info); !added.ok()) return added;
-      if (Status installed = api.InstallAPIGroup(std::move(info)); !installed.ok()) {
-        return installed;
-      }
-      return group::FollowPolicies(api, resources);
+      return group::InstallPolicies(api, resources);
     };
     server = testing::StartWidgetServer(std::move(server_options));
   }

@@ -7,6 +7,7 @@
 #include "apiserver/client/client.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "base/status_macros.h"
+#include "groups/admissionregistration/policy_install.h"
 #include "groups/admissionregistration/strategy.h"
 #include "groups/resource.h"
 
@@ -48,7 +49,15 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
       return Status();
     }));
   }
-  return {};
+  if (!options.mutating_policies && !options.validating_policies) return {};
+  return InstallPolicies(server, {.storage = options.storage,
+                                  .mutating = options.mutating_policies,
+                                  .validating = options.validating_policies,
+                                  .v1beta1 = options.policies_v1beta1,
+                                  .authorizer = options.authorizer,
+                                  .new_checker = new_checker,
+                                  .check_types = options.check_policy_types,
+                                  .log = options.log});
 }
 
 }  // namespace apiserver::v0::groups::admissionregistration

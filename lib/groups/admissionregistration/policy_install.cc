@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "apiserver/client/client.h"
-#include "apiserver/groups/admissionregistration.h"
 #include "base/status_macros.h"
 #include "groups/admissionregistration/policy_kinds.h"
+#include "groups/admissionregistration/policy_status.h"
 #include "groups/admissionregistration/policy_strategy.h"
+#include "groups/resource.h"
 
 namespace apiserver::v0::groups::admissionregistration {
 
@@ -19,11 +20,12 @@ namespace {
 // The interval at which a hook checks if the server stops before it has started.
 constexpr std::chrono::milliseconds kPolicySyncStep{200};
 
-using Stores = std::map<std::string, std::shared_ptr<registry::Store>>;  // By kind.
+// The stores of policies by kind, which the strategies of bindings read.
+using PolicyStores = std::map<std::string, std::shared_ptr<registry::Store>>;
 
 // Returns what checks the writers of `kind`. `stores` has the store of a binding's policies.
 std::shared_ptr<const ParamAccess> AccessOf(const PolicyResources& resources,
-                                            const runtime::Kind& kind, const Stores& stores) {
+                                            const runtime::Kind& kind, const PolicyStores& stores) {
   const auto policies = IsMutating(kind) ? resources.mutating : resources.validating;
   ParamAccessOptions options{.authorizer = resources.authorizer,
                              .resolve = [policies](const Context& ctx, const auto& wanted) {
@@ -38,6 +40,37 @@ std::shared_ptr<const ParamAccess> AccessOf(const PolicyResources& resources,
   return std::make_shared<ParamAccess>(std::move(options));
 }
 
+// Returns the policies or the bindings of the sources that there are.
+Result<std::vector<server::Resource>> ResourcesOf(const PolicyResources& resources, bool bindings,
+                                                  const PolicyStores& stores) {
+  ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, PolicyKindsWith(resources.v1beta1));
+  std::vector<server::Resource> made;
+  for (const runtime::KindPtr& kind : kinds) {
+    if (IsBinding(*kind) != bindings) continue;
+    if (!(IsMutating(*kind) ? resources.mutating : resources.validating)) continue;
+    made.push_back(ResourceOf(
+        kind, NewPolicyStrategy(kind, AccessOf(resources, *kind, stores), resources.new_checker),
+        NewPolicyColumns(kind, *resources.storage.clock)));
+    if (HasStatus(*kind)) made.back().status_strategy = NewPolicyStatusStrategy(kind);
+  }
+  return made;
+}
+
+// Serves policies first, then their bindings, whose strategies read them.
+Status ServeKinds(server::GenericAPIServer& server, const PolicyResources& resources) {
+  PolicyStores stores;
+  for (const bool bindings : {false, true}) {
+    ASSIGN_OR_RETURN(std::vector<server::Resource> kinds, ResourcesOf(resources, bindings, stores));
+    std::vector<std::string> names;
+    for (const server::Resource& kind : kinds) names.push_back(kind.kind->kind());
+    ASSIGN_OR_RETURN(const auto made,
+                     server::InstallKinds(server, resources.storage, std::move(kinds)));
+    for (std::size_t i = 0; i < made.size(); ++i) stores[names[i]] = made[i];
+  }
+  return {};
+}
+
+// Runs on the hook's thread: the server is ready once its policies are known.
 Status FollowSource(const server::HookContext& hook, admission::Policies& policies) {
   policies.Start(client::NewClient(hook.server.LoopbackConnection()));
   while (!policies.WaitForSync(kPolicySyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
@@ -46,34 +79,8 @@ Status FollowSource(const server::HookContext& hook, admission::Policies& polici
 
 }  // namespace
 
-Status AddPolicyResources(server::GenericAPIServer& server, const PolicyResources& resources,
-                          server::APIGroupInfo& group) {
-  ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, PolicyKinds());
-  Stores stores;
-  // Policies come before their bindings, whose strategy reads them.
-  for (const runtime::KindPtr& kind : kinds) {
-    if (!(IsMutating(*kind) ? resources.mutating : resources.validating)) continue;
-    RETURN_IF_ERROR(server.scheme().Add(kind));
-    ASSIGN_OR_RETURN(
-        auto store,
-        registry::NewStore(resources.storage,
-                           {.kind = kind,
-                            .strategy = NewPolicyStrategy(kind, AccessOf(resources, *kind, stores),
-                                                          resources.new_checker),
-                            .table_convertor = NewPolicyColumns(kind, *resources.storage.clock),
-                            .functions_inline = true,
-                            .validate_schema = false}));
-    stores[kind->kind()] = store;
-    group.storage["v1"][kind->plural()] = store;
-    if (IsMutating(*kind) && resources.v1beta1) group.storage["v1beta1"][kind->plural()] = store;
-    if (!HasStatus(*kind)) continue;
-    ASSIGN_OR_RETURN(group.storage["v1"][kind->plural() + "/status"],
-                     registry::NewStatusStore(store, NewPolicyStatusStrategy(kind)));
-  }
-  return {};
-}
-
-Status FollowPolicies(server::GenericAPIServer& server, const PolicyResources& resources) {
+Status InstallPolicies(server::GenericAPIServer& server, const PolicyResources& resources) {
+  RETURN_IF_ERROR(ServeKinds(server, resources));
   for (const auto& policies : {resources.mutating, resources.validating}) {
     if (!policies) continue;
     const std::string what = policies == resources.mutating ? "mutating" : "validating";
@@ -86,7 +93,17 @@ Status FollowPolicies(server::GenericAPIServer& server, const PolicyResources& r
       return Status();
     }));
   }
-  return {};
+  if (!resources.check_types || !resources.validating) return {};
+  const auto writer = NewPolicyStatusWriter(server.scheme(), *resources.log);
+  const std::string hook = "validatingadmissionpolicy-status";
+  RETURN_IF_ERROR(server.AddPostStartHook(hook, [writer](const server::HookContext& start) {
+    writer->Start(client::NewClient(start.server.LoopbackConnection()));
+    return Status();
+  }));
+  return server.AddPreShutdownHook(hook, [writer](const server::HookContext&) {
+    writer->Stop();
+    return Status();
+  });
 }
 
 }  // namespace apiserver::v0::groups::admissionregistration

@@ -5,6 +5,7 @@
 #include "admission/policy/expression.h"
 #include "apiserver/admission/policy.h"
 #include "apiserver/auth/authorizer.h"
+#include "apiserver/base/log.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/server.h"
 
@@ -22,12 +23,13 @@ struct PolicyResources {
   // Decides if the writer of a policy may read its parameters. Null: every writer may.
   std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
   admission::policy::NewExpressionChecker new_checker = nullptr;  // Required with a source.
+  // Writes warnings about types into the status of validating policies.
+  bool check_types = false;
+  LogSink* log = &NullLogSink();
 };
 
-// Adds the kinds to the scheme of `server` and their storages to `group`.
-Status AddPolicyResources(server::GenericAPIServer& server, const PolicyResources& resources,
-                          server::APIGroupInfo& group);
-// Adds the hooks that start and stop the sources.
-Status FollowPolicies(server::GenericAPIServer& server, const PolicyResources& resources);
+// Serves the kinds of the sources, and follows their objects from the start of the server to its
+// stop.
+Status InstallPolicies(server::GenericAPIServer& server, const PolicyResources& resources);
 
 }  // namespace apiserver::inline v0::groups::admissionregistration

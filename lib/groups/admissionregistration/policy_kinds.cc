@@ -36,7 +36,9 @@ bool IsBinding(const runtime::Kind& kind) { return kind.kind().ends_with("Bindin
 bool HasStatus(const runtime::Kind& kind) { return kind.kind() == "ValidatingAdmissionPolicy"; }
 bool IsMutating(const runtime::Kind& kind) { return kind.kind().starts_with("Mutating"); }
 
-Result<std::vector<runtime::KindPtr>> PolicyKinds() {
+Result<std::vector<runtime::KindPtr>> PolicyKinds() { return PolicyKindsWith(/*v1beta1=*/true); }
+
+Result<std::vector<runtime::KindPtr>> PolicyKindsWith(bool v1beta1) {
   ASSIGN_OR_RETURN(const codec::ProtoSchemas schemas,
                    codec::ProtoSchemas::Load(admissionregistration_api::Descriptors()));
   std::vector<runtime::KindPtr> kinds;
@@ -50,6 +52,7 @@ Result<std::vector<runtime::KindPtr>> PolicyKinds() {
     options.versions.push_back(std::move(v1));
     if (std::string_view(row.kind).starts_with("Mutating")) {
       ASSIGN_OR_RETURN(runtime::KindVersion beta, VersionOf(schemas, "v1beta1", row.kind));
+      beta.served = v1beta1;
       options.versions.push_back(std::move(beta));
       // As Kubernetes 1.36, so that 1.35 can still read the data after a downgrade.
       options.storage_version = "v1beta1";

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "apiserver/base/status.h"
 #include "apiserver/runtime/kind.h"
 
 namespace apiserver::inline v0::groups::admissionregistration {
@@ -10,5 +13,8 @@ bool IsBinding(const runtime::Kind& kind);
 bool HasStatus(const runtime::Kind& kind);
 // True for the kinds that v1beta1 has too.
 bool IsMutating(const runtime::Kind& kind);
+// Returns PolicyKinds(); mutating policies are served in v1beta1 only if asked for, and stored in
+// it all the same.
+Result<std::vector<runtime::KindPtr>> PolicyKindsWith(bool v1beta1);
 
 }  // namespace apiserver::inline v0::groups::admissionregistration
