@@ -83,7 +83,8 @@ Metrics::Metrics(metrics::Registry& registry, const Clock& clock)
                    "specify whether the request was rejected or not and an HTTP status code. Codes "
                    "greater than 600 are truncated to 600, to keep the metrics cardinality "
                    "bounded.",
-           .labels = {"name", "type", "operation", "code", "rejected"}})) {}
+           .labels = {"name", "type", "operation", "code", "rejected"}})),
+      policies_(registry) {}
 
 void Metrics::ObserveStep(Step step, Operation operation, bool rejected,
                           std::chrono::nanoseconds took) {

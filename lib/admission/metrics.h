@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "admission/policy_metrics.h"
 #include "apiserver/admission/admission.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/metrics.h"
@@ -27,8 +28,8 @@ struct WebhookOutcome {
   std::chrono::nanoseconds took{0};
 };
 
-// The metrics apiserver_admission_*, with the names and buckets of pkg/admission/metrics. Any
-// thread.
+// The metrics apiserver_admission_* and apiserver_{validating,mutating}_admission_policy_*, with
+// the names and buckets of pkg/admission/metrics. Any thread.
 class Metrics {
  public:
   Metrics(metrics::Registry& registry, const Clock& clock);
@@ -39,6 +40,7 @@ class Metrics {
                      std::chrono::nanoseconds took);
   void ObserveWebhook(const WebhookOutcome& outcome);
   void ObserveFailOpen(std::string_view webhook, std::string_view type);
+  PolicyMetrics& policies() { return policies_; }
 
  private:
   const Clock& clock_;
@@ -48,6 +50,7 @@ class Metrics {
   metrics::Family<metrics::Counter>& rejections_;
   metrics::Family<metrics::Counter>& fail_open_;
   metrics::Family<metrics::Counter>& requests_;
+  PolicyMetrics policies_;
 };
 
 // Measures one plugin, or a whole phase if it has no name.

@@ -1,8 +1,10 @@
 #include "apiserver/options/admission.h"
 
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "apiserver/authz/builtin.h"
 #include "apiserver/client/tracing.h"
 #include "apiserver/client/webhook_users.h"
 #include "base/status_macros.h"
@@ -14,10 +16,13 @@ namespace {
 
 constexpr char kMutating[] = "MutatingAdmissionWebhook";
 constexpr char kValidating[] = "ValidatingAdmissionWebhook";
+// The plugins of Kubernetes in the order in which they run: RecommendedPluginOrder.
+constexpr const char* kPlugins[] = {"MutatingAdmissionPolicy", kMutating,
+                                    "ValidatingAdmissionPolicy", kValidating};
 
 // "A, B and C".
 std::string Listed(std::vector<std::string> names) {
-  names.insert(names.end(), {kMutating, kValidating});
+  names.insert(names.end(), std::begin(kPlugins), std::end(kPlugins));
   std::string list = names.front();
   for (std::size_t i = 1; i < names.size(); ++i) {
     list += (i + 1 == names.size() ? " and " : ", ") + names[i];
@@ -45,12 +50,28 @@ Result<client::WebhookUsers> UsersOf(const admission::PluginConfiguration* told,
   return users;
 }
 
+// Returns what expressions ask. A server without an authorizer allows everything, which they see.
+std::shared_ptr<const auth::Authorizer> AuthorizerOf(const server::Config& config) {
+  if (config.authorizer) return config.authorizer;
+  return authz::NewAlwaysAllow();
+}
+
 // Returns what both webhook plugins share: all but their webhooks and users.
 admission::WebhookAdmissionOptions WebhookOptions(server::Config& config, Executor& executor,
                                                   const Environment& environment) {
   return {.new_client = client::WithTracing(CallsOut(config)),
           .executor = &executor,
           .files = environment.files,
+          .authorizer = AuthorizerOf(config),
+          .log = environment.log};
+}
+
+// Returns what both policy plugins share: all but their policies.
+admission::PolicyAdmissionOptions PolicyOptions(
+    const server::Config& config, std::shared_ptr<const admission::Namespaces> namespaces,
+    const Environment& environment) {
+  return {.authorizer = AuthorizerOf(config),
+          .namespaces = std::move(namespaces),
           .log = environment.log};
 }
 
@@ -58,7 +79,7 @@ admission::WebhookAdmissionOptions WebhookOptions(server::Config& config, Execut
 Result<admission::AdmissionConfiguration> ReadFile(const std::string& path,
                                                    const server::Config& config,
                                                    const Environment& environment) {
-  std::vector<std::string> known = {kMutating, kValidating};
+  std::vector<std::string> known(std::begin(kPlugins), std::end(kPlugins));
   for (const auto& plugin : config.admission) known.emplace_back(plugin->name());
   auto configuration = admission::ReadAdmissionConfiguration(*environment.files, path, known);
   if (!configuration.ok()) {
@@ -98,13 +119,23 @@ Result<Admission> AdmissionOptions::ApplyTo(server::Config& config,
                     .mutating = std::make_shared<admission::InformedWebhooks>(
                         admission::WebhookType::kMutating, *environment.log),
                     .validating = std::make_shared<admission::InformedWebhooks>(
-                        admission::WebhookType::kValidating, *environment.log)};
+                        admission::WebhookType::kValidating, *environment.log),
+                    .mutating_policies = admission::NewPolicies(
+                        {.type = admission::PolicyType::kMutating, .log = environment.log}),
+                    .validating_policies = admission::NewPolicies(
+                        {.type = admission::PolicyType::kValidating, .log = environment.log})};
   auto options = WebhookOptions(config, *made.executor, environment);
+  options.namespaces = namespaces;
+  auto policies = PolicyOptions(config, namespaces, environment);
   std::vector<admission::PluginChoice> choices;
+  policies.policies = made.mutating_policies;
+  choices.push_back({admission::NewMutatingPolicyAdmission(policies)});
   ASSIGN_OR_RETURN(auto users, UsersOf(told.For(kMutating), environment));
   options.webhooks = made.mutating;
   options.users = std::make_shared<const client::WebhookUsers>(std::move(users));
   choices.push_back({admission::NewMutatingWebhookAdmission(options)});
+  policies.policies = made.validating_policies;
+  choices.push_back({admission::NewValidatingPolicyAdmission(policies)});
   ASSIGN_OR_RETURN(users, UsersOf(told.For(kValidating), environment));
   options.webhooks = made.validating;
   options.users = std::make_shared<const client::WebhookUsers>(std::move(users));

@@ -48,10 +48,15 @@ Status InstallGroups(const GroupParts& parts, server::GenericAPIServer& api,
     RETURN_IF_ERROR(InstallAuthentication(parts, api, storage));
     RETURN_IF_ERROR(InstallAuthorization(parts, api, storage));
   }
-  RETURN_IF_ERROR(
-      groups::admissionregistration::Install(api, {.storage = storage,
-                                                   .mutating = parts.made.admission.mutating,
-                                                   .validating = parts.made.admission.validating}));
+  const options::Admission& admission = parts.made.admission;
+  RETURN_IF_ERROR(groups::admissionregistration::Install(
+      api, {.storage = storage,
+            .mutating = admission.mutating,
+            .validating = admission.validating,
+            .mutating_policies = admission.mutating_policies,
+            .validating_policies = admission.validating_policies,
+            .log = &parts.log,
+            .authorizer = parts.made.authorization.authorizer}));
   if (!parts.recommended.features.enable_priority_and_fairness) return {};
   return groups::flowcontrol::Install(api, {.storage = storage, .log = &parts.log});
 }

@@ -178,11 +178,47 @@ std::vector<Case> DryRunAndSelectionCases() {
            "failed calling webhook \"old\": could not create admission objects: webhook does not "
            "accept "
            "known AdmissionReview versions (v1, v1beta1)"},
-          {"match conditions",
-           {With(WebhookAt("cel", "allow"),
-                 [](Webhook& webhook) { webhook.has_match_conditions = true; })},
-           500,
-           "failed calling webhook \"cel\": matchConditions cannot be evaluated by this server"}};
+          {"match conditions that do not match",
+           {With(WebhookAt("cel", "shouldNotBeCalled"),
+                 [](Webhook& webhook) {
+                   webhook.match_conditions = {{"fails", "object.missing == 1"},
+                                               {"other", "object.metadata.name == 'other'"}};
+                 })},
+           200,
+           ""},
+          {"match conditions that match",
+           {With(WebhookAt("cel", "disallowReason"),
+                 [](Webhook& webhook) {
+                   webhook.match_conditions = {
+                       {"own", "object.metadata.name == 'my-widget' && oldObject.kind == 'Widget'"},
+                       {"update", "request.operation == 'UPDATE' && namespaceObject == null"}};
+                 })},
+           403,
+           "you shall not pass"},
+          {"match conditions that fail",
+           {With(WebhookAt("cel", "shouldNotBeCalled"),
+                 [](Webhook& webhook) {
+                   webhook.match_conditions = {{"fails", "object.missing == 1"}};
+                 })},
+           403,
+           "widgets.example.com \"my-widget\" is forbidden: expression 'object.missing == 1' "
+           "resulted in error: no such key: missing"},
+          {"match conditions that do not compile",
+           {With(WebhookAt("cel", "shouldNotBeCalled"),
+                 [](Webhook& webhook) {
+                   webhook.match_conditions = {{"wrong", "params.x"}};
+                 })},
+           403,
+           "compilation error: compilation failed: ERROR: <input>:1:1: undeclared reference to "
+           "'params'"},
+          {"match conditions that fail, and are ignored",
+           {With(WebhookAt("cel", "shouldNotBeCalled"),
+                 [](Webhook& webhook) {
+                   webhook.fail_open = true;
+                   webhook.match_conditions = {{"fails", "object.missing == 1"}};
+                 })},
+           200,
+           ""}};
 }
 
 std::vector<Case> NonMutatingCases() {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/policy/cel_policies.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/groups/admissionregistration.h"
@@ -15,6 +16,11 @@ using namespace apiserver;  // NOLINT: tests only.
 namespace {
 
 namespace group = groups::admissionregistration;
+
+std::unique_ptr<admission::policy::ExpressionChecker> NewChecker() {
+  static const auto new_checker = admission::policy::NewPolicyChecker();
+  return new_checker();
+}
 
 runtime::KindPtr ConfigurationKind(bool mutating) {
   static const std::vector<runtime::KindPtr> kinds = group::Kinds().value();
@@ -205,10 +211,20 @@ std::vector<WebhookCase> ServiceAndTimeoutCases() {
              R"("objectSelector":{"matchExpressions":[{"key":"a","operator":"In",)"
              R"("values":["-"]}]})"}),
        "webhooks[0].objectSelector.matchExpressions[0].values[0]: Invalid value: \"-\""},
-      {"match conditions cannot be evaluated",
-       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"a","expression":"true"}])"}),
-       "webhooks[0].matchConditions: Forbidden: this server cannot evaluate match conditions yet; "
-       "narrow the rules, namespaceSelector or objectSelector instead"}};
+      {"match conditions",
+       Hook({kUrl, kNone, kBeta,
+             R"("matchConditions":[{"name":"a","expression":" true "},)"
+             R"({"name":"a","expression":"1"},{"name":"","expression":" "}])"}),
+       "[webhooks[0].matchConditions[1].expression: Invalid value: \"1\": must evaluate to bool "
+       "but "
+       "got int, webhooks[0].matchConditions[1].name: Duplicate value: \"a\", "
+       "webhooks[0].matchConditions[2].expression: Required value, "
+       "webhooks[0].matchConditions[2].name: Required value]"},
+      {"a match condition of policies",
+       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"a","expression":"params.x"}])"}),
+       "webhooks[0].matchConditions[0].expression: Invalid value: \"params.x\": compilation "
+       "failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | "
+       "params.x\n | ^"}};
 }
 
 std::vector<WebhookCase> Cases() {
@@ -230,16 +246,17 @@ TEST_CASE("admissionregistration: configurations are validated as upstream", "[g
   for (const bool mutating : {false, true}) {
     for (const WebhookCase& test : Cases()) {
       INFO(test.name << (mutating ? ", mutating" : ""));
-      const std::string wrong =
-          Wrong(group::ValidateConfiguration(*Configuration(test.webhooks, mutating)));
+      const std::string wrong = Wrong(
+          group::ValidateConfiguration(*Configuration(test.webhooks, mutating), *NewChecker()));
       CHECK(wrong.empty() == test.error.empty());
       CHECK(wrong.find(test.error) != std::string::npos);
     }
   }
   const std::string odd = Hook({kUrl, kNone, kBeta, R"("reinvocationPolicy":"other")"});
-  CHECK(Wrong(group::ValidateConfiguration(*Configuration(odd, /*mutating=*/true))) ==
-        "webhooks[0].reinvocationPolicy: Unsupported value: \"other\": supported values: "
-        "\"IfNeeded\", \"Never\"");
+  CHECK(
+      Wrong(group::ValidateConfiguration(*Configuration(odd, /*mutating=*/true), *NewChecker())) ==
+      "webhooks[0].reinvocationPolicy: Unsupported value: \"other\": supported values: "
+      "\"IfNeeded\", \"Never\"");
 }
 
 // TestValidateValidatingWebhookConfigurationUpdate, TestValidateMutatingWebhookConfigurationUpdate
@@ -277,12 +294,23 @@ TEST_CASE("admissionregistration: what was wrong before may stay so", "[groups]"
       {"Webhooks can't have side effects when old config doesn't", Hook({kUrl, kNone, kBeta}),
        Hook({kUrl, kUnknown, kBeta}),
        "webhooks[0].sideEffects: Unsupported value: \"Unknown\": supported values: \"None\", "
-       "\"NoneOnDryRun\""}};
+       "\"NoneOnDryRun\""},
+      {"match conditions that did not change are not compiled again",
+       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"a","expression":"gone"}])"}),
+       Hook({kUrl, kUnknown, kBeta, R"("matchConditions":[{"name":"a","expression":"gone"}])"}),
+       "webhooks[0].sideEffects: Unsupported value"},
+      {"match conditions that did not change do no harm",
+       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"a","expression":"gone"}])"}),
+       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"a","expression":"gone"}])"}), ""},
+      {"match conditions that change are compiled",
+       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"a","expression":"gone"}])"}),
+       Hook({kUrl, kNone, kBeta, R"("matchConditions":[{"name":"b","expression":"gone"}])"}),
+       "undeclared reference to 'gone' (in container '')"}};
   for (const bool mutating : {false, true}) {
     for (const Change& test : cases) {
       INFO(test.name << (mutating ? ", mutating" : ""));
       const std::string wrong = Wrong(group::ValidateConfigurationUpdate(
-          *Configuration(test.now, mutating), *Configuration(test.old, mutating)));
+          *Configuration(test.now, mutating), *Configuration(test.old, mutating), *NewChecker()));
       CHECK(wrong.empty() == test.error.empty());
       CHECK(wrong.find(test.error) != std::string::npos);
     }

@@ -1,5 +1,5 @@
 // What Go's types write, byte for byte: tests/testdata/golden/README.md and
-// tests/testdata/api-v1.35/README.md.
+// tests/testdata/api-v1.35/README.md, tests/testdata/api-v1.36/README.md.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -14,6 +14,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
+#include "apiserver/groups/admissionregistration.h"
 #include "apiserver/groups/apps.h"
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/coordination.h"
@@ -27,14 +28,20 @@ using apiserver::codec::MediaType;
 using apiserver::runtime::KindPtr;
 
 const std::string kGolden = std::string(APISERVER_TESTDATA) + "/golden/";
-const std::string kPublished = std::string(APISERVER_TESTDATA) + "/api-v1.35/";
+
+// The folder of the published objects of a group.
+std::string Published(const std::string& group) {
+  const char* const version = group == "admissionregistration.k8s.io" ? "1.36/" : "1.35/";
+  return std::string(APISERVER_TESTDATA) + "/api-v" + version;
+}
 
 std::vector<KindPtr> AllKinds() {
   std::vector<KindPtr> all;
   for (const auto& kinds :
        {apiserver::groups::core::Kinds(), apiserver::groups::apps::Kinds(),
         apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds(),
-        apiserver::groups::rbac::Kinds()}) {
+        apiserver::groups::rbac::Kinds(),
+        apiserver::groups::admissionregistration::PolicyKinds()}) {
     INFO(kinds.status().ToString());
     REQUIRE(kinds.ok());
     all.insert(all.end(), kinds->begin(), kinds->end());
@@ -71,9 +78,10 @@ Encodings ReadAll(const std::string& stem) {
   return {.json = Read(stem + "json"), .yaml = Read(stem + "yaml"), .protobuf = Read(stem + "pb")};
 }
 
-Encodings Transcode(const KindPtr& kind, MediaType type, const std::string& body) {
+Encodings Transcode(const KindPtr& kind, MediaType type, const std::string& body,
+                    const std::string& version = "v1") {
   auto decoded = apiserver::codec::DecodeObject(type, std::make_shared<const std::string>(body),
-                                                {.kind = kind, .version = "v1"});
+                                                {.kind = kind, .version = version});
   INFO(decoded.status().ToString());
   REQUIRE(decoded.ok());
   CHECK(decoded->strict_errors.empty());
@@ -83,14 +91,14 @@ Encodings Transcode(const KindPtr& kind, MediaType type, const std::string& body
   }
   const apiserver::runtime::ObjectPtr object = std::move(decoded->object);
   Encodings result;
-  const auto json = apiserver::codec::EncodingOf(apiserver::Context::Background(), *object, "v1",
+  const auto json = apiserver::codec::EncodingOf(apiserver::Context::Background(), *object, version,
                                                  apiserver::runtime::Format::kJson);
   const auto protobuf =
-      apiserver::codec::EncodeProtobuf(apiserver::Context::Background(), *object, "v1");
+      apiserver::codec::EncodeProtobuf(apiserver::Context::Background(), *object, version);
   INFO(protobuf.status().ToString());
   REQUIRE(json.ok());
   REQUIRE(protobuf.ok());
-  result.json = std::string(kind->JsonPrefix("v1")) + (*json)->ToString() + "\n";
+  result.json = std::string(kind->JsonPrefix(version)) + (*json)->ToString() + "\n";
   result.protobuf = *protobuf;
   apiserver::runtime::Arena arena;
   const auto value = apiserver::codec::ParseJson(result.json, arena);
@@ -152,23 +160,29 @@ TEST_CASE("groups: a Go server's protobuf is read as a Go server reads it", "[gr
   }
 }
 
+// Passes the published object of one version from each encoding into each.
+void CheckPublished(const KindPtr& kind, const std::string& version) {
+  const std::string stem =
+      Published(kind->group()) + GroupName(kind) + "." + version + "." + kind->kind() + ".";
+  INFO(stem);
+  Encodings golden = ReadAll(stem);
+  const Encodings bodies = golden;
+  apiserver::runtime::Arena arena;
+  // The published text is indented.
+  const auto value = apiserver::codec::ParseJson(golden.json, arena);
+  REQUIRE(value.ok());
+  golden.json.clear();
+  apiserver::codec::AppendJson(*value, golden.json);
+  golden.json += '\n';
+
+  CheckSame(Transcode(kind, MediaType::kJson, bodies.json, version), golden);
+  CheckSame(Transcode(kind, MediaType::kYaml, bodies.yaml, version), golden);
+  CheckSame(Transcode(kind, MediaType::kProtobuf, bodies.protobuf, version), golden);
+}
+
 TEST_CASE("groups: published objects pass from each encoding into each", "[groups]") {
   for (const KindPtr& kind : AllKinds()) {
-    const std::string stem = kPublished + GroupName(kind) + ".v1." + kind->kind() + ".";
-    INFO(stem);
-    Encodings golden = ReadAll(stem);
-    const Encodings bodies = golden;
-    apiserver::runtime::Arena arena;
-    // The published text is indented.
-    const auto value = apiserver::codec::ParseJson(golden.json, arena);
-    REQUIRE(value.ok());
-    golden.json.clear();
-    apiserver::codec::AppendJson(*value, golden.json);
-    golden.json += '\n';
-
-    CheckSame(Transcode(kind, MediaType::kJson, bodies.json), golden);
-    CheckSame(Transcode(kind, MediaType::kYaml, bodies.yaml), golden);
-    CheckSame(Transcode(kind, MediaType::kProtobuf, bodies.protobuf), golden);
+    for (const auto& version : kind->versions()) CheckPublished(kind, version.version);
   }
 }
 

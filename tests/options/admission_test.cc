@@ -53,26 +53,33 @@ struct AdmittedServer {
 
 }  // namespace
 
-TEST_CASE("options: webhooks are asked before the program's own plugins", "[options]") {
+// The order is upstream's RecommendedPluginOrder.
+TEST_CASE("options: policies and webhooks are asked before the program's own plugins",
+          "[options]") {
   const AdmittedServer server(Words{});
   REQUIRE(server.status.ok());
-  CHECK(server.Plugins() == Texts{"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook", "Own"});
+  CHECK(server.Plugins() == Texts{"MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
+                                  "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
+                                  "Own"});
   CHECK(server.made.mutating);
   CHECK(server.made.validating);
+  CHECK(server.made.mutating_policies);
+  CHECK(server.made.validating_policies);
 }
 
 TEST_CASE("options: a plugin that is disabled does not run", "[options]") {
-  const AdmittedServer server(
-      Words{{"--disable-admission-plugins", "Own,MutatingAdmissionWebhook"}});
+  const AdmittedServer server(Words{
+      {"--disable-admission-plugins", "Own,MutatingAdmissionWebhook,ValidatingAdmissionPolicy"}});
   REQUIRE(server.status.ok());
-  CHECK(server.Plugins() == Texts{"ValidatingAdmissionWebhook"});
+  CHECK(server.Plugins() == Texts{"MutatingAdmissionPolicy", "ValidatingAdmissionWebhook"});
   const AdmittedServer both(
       {{"--disable-admission-plugins", "Own"}, {"--enable-admission-plugins", "Own"}});
   CHECK_FALSE(both.status.ok());
   const AdmittedServer unknown(Words{{"--enable-admission-plugins", "Nothing"}});
   CHECK(unknown.status.message() ==
         "enable-admission-plugins plugin \"Nothing\" is unknown; this server has "
-        "MutatingAdmissionWebhook, ValidatingAdmissionWebhook, Own");
+        "MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy, "
+        "ValidatingAdmissionWebhook, Own");
 }
 
 TEST_CASE("options: a configuration for a plugin that takes none is refused", "[options]") {
@@ -93,11 +100,12 @@ TEST_CASE("options: the help names the plugins that there are", "[options]") {
     return flags.Spec("--disable-admission-plugins")->help;
   };
   CHECK(help({}) ==
-        "Admission plugins not to run, separated by commas; known are MutatingAdmissionWebhook and "
-        "ValidatingAdmissionWebhook");
+        "Admission plugins not to run, separated by commas; known are MutatingAdmissionPolicy, "
+        "MutatingAdmissionWebhook, ValidatingAdmissionPolicy and ValidatingAdmissionWebhook");
   CHECK(help({"Own"}) ==
         "Admission plugins not to run, separated by commas; known are Own, "
-        "MutatingAdmissionWebhook and ValidatingAdmissionWebhook");
+        "MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy and "
+        "ValidatingAdmissionWebhook");
 }
 
 }  // namespace apiserver::inline v0::options

@@ -107,8 +107,8 @@ TEST_CASE("options: all groups are applied to one configuration", "[options]") {
   CHECK(config.authorizer == made.authorization.authorizer);
   CHECK(made.authorization.rbac);
   CHECK_FALSE(made.delegation);
-  REQUIRE(config.admission.size() == 1);
-  CHECK(config.admission[0]->name() == "ValidatingAdmissionWebhook");
+  REQUIRE(config.admission.size() == 3);
+  CHECK(config.admission[2]->name() == "ValidatingAdmissionWebhook");
   CHECK(config.goaway_chance == 0.01);
   CHECK_FALSE(config.enable_profiling);
 }

@@ -10,6 +10,8 @@
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/namespaces.h"
+#include "apiserver/admission/rules.h"
+#include "apiserver/auth/authorizer.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/file_system.h"
@@ -29,20 +31,21 @@
 // objects of admissionregistration.k8s.io/v1, see groups/admissionregistration.h.
 namespace apiserver::inline v0::admission {
 
+namespace policy {
+class MatchConditions;  // Private: admission/policy/match_conditions.h.
+}  // namespace policy
+
 // The phase of admission that calls a webhook.
 enum class WebhookType : std::uint8_t { kMutating, kValidating };
 
-// The requests that a webhook is called for; "*" stands for all.
-struct WebhookRule {
-  std::vector<std::string> operations = {};  // "CREATE", …
-  std::vector<std::string> api_groups = {};
-  std::vector<std::string> api_versions = {};
-  std::vector<std::string> resources = {};  // "pods", "pods/status", "*/scale", "*/*".
-  std::string scope = "*";                  // "Cluster", "Namespaced".
+// The requests that a webhook is called for.
+using WebhookRule = RuleWithOperations;
 
-  // True if the rule applies to the request, as one for `resource`, which may be another version of
-  // the requested one.
-  bool Matches(const Attributes& attributes, const runtime::GroupVersionResource& resource) const;
+// A condition in the Common Expression Language that a request must meet. It may read object,
+// oldObject, request, authorizer and authorizer.requestResource; namespaceObject is null.
+struct MatchCondition {
+  std::string name = {};
+  std::string expression = {};
 };
 
 // One webhook of a configuration, with the defaults of v1 filled in.
@@ -61,9 +64,19 @@ struct Webhook {
   std::chrono::seconds timeout = std::chrono::seconds(10);
   std::vector<std::string> review_versions = {};
   bool reinvoke_if_needed = false;  // reinvocationPolicy: IfNeeded.
-  bool has_match_conditions = false;
+  // Evaluated last, before the call. One that is false skips the webhook; otherwise one that fails
+  // is up to failurePolicy.
+  std::vector<MatchCondition> match_conditions = {};
+  // `match_conditions` as CompileMatchConditions() made them. Null: it has not been called; a
+  // webhook that has conditions then fails.
+  std::shared_ptr<const policy::MatchConditions> compiled_conditions = nullptr;
 };
 using Webhooks = std::vector<Webhook>;
+
+// Compiles the match conditions of webhooks: once, when they are read. A condition that does not
+// compile is an error of each request, as Kubernetes' failurePolicy decides. WebhooksOf() and
+// NewStaticWebhooks() do it; a WebhookSource of a host calls it itself.
+void CompileMatchConditions(Webhooks& webhooks);
 
 // Returns the webhooks of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration of v1,
 // with or without a Kind for it.
@@ -130,6 +143,8 @@ struct WebhookAdmissionOptions {
   // The namespaces for namespaceSelector. Null: a namespace has only the label
   // kubernetes.io/metadata.name.
   std::shared_ptr<const Namespaces> namespaces = nullptr;
+  // Answers `authorizer` in match conditions; may block. Null: every check is an error.
+  std::shared_ptr<const auth::Authorizer> authorizer = nullptr;
   // The resources that webhooks are never called for: a user that cannot log in cannot repair a
   // webhook. Empty: the reviews of authentication.k8s.io and authorization.k8s.io.
   std::vector<runtime::GroupResource> excluded = {};
@@ -147,8 +162,7 @@ struct WebhookAdmissionOptions {
 // answers, at most 30 s a webhook and never beyond the request's deadline.
 //
 // Webhooks are not called for webhook configurations and admission policies, since they would have
-// to admit their own repair. A webhook with matchConditions counts as failed: this version cannot
-// evaluate them, and the group refuses them.
+// to admit their own repair.
 std::shared_ptr<const Plugin> NewMutatingWebhookAdmission(WebhookAdmissionOptions options);
 // Returns ValidatingAdmissionWebhook, for the validating phase.
 std::shared_ptr<const Plugin> NewValidatingWebhookAdmission(WebhookAdmissionOptions options);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "apiserver/admission/configuration.h"
+#include "apiserver/admission/namespaces.h"
+#include "apiserver/admission/policy.h"
 #include "apiserver/admission/webhook.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/status.h"
@@ -23,6 +25,9 @@ struct Admission {
   // groups::admissionregistration::Install.
   std::shared_ptr<admission::InformedWebhooks> mutating = nullptr;
   std::shared_ptr<admission::InformedWebhooks> validating = nullptr;
+  // The sources of policies, which the same installer fills.
+  std::shared_ptr<admission::Policies> mutating_policies = nullptr;
+  std::shared_ptr<admission::Policies> validating_policies = nullptr;
 };
 
 // The choice of admission plugins, and the file of their configurations.
@@ -33,12 +38,18 @@ struct AdmissionOptions {
   std::string config_file = {};
   // The names of the program's own plugins, for the help. Set them before AddFlags.
   std::vector<std::string> own_plugins = {};
+  // The namespaces for the namespaceSelector of webhooks and policies and for the `namespaceObject`
+  // of policies. Null: a namespace has its name and the label kubernetes.io/metadata.name.
+  std::shared_ptr<const admission::Namespaces> namespaces = nullptr;
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
-  // Puts the webhook plugins before those that `config` has, which are the program's own, and
-  // leaves the chosen ones. kInvalid: a name is unknown or chosen twice, or a file cannot be used;
-  // the message names flag or file and remedy.
+  // Puts the plugins of policies and webhooks, in Kubernetes' order, before those that `config`
+  // has, which are the program's own, and leaves the chosen ones. `config` must have its
+  // authorizer, which policies ask. A program that does not serve the group
+  // admissionregistration.k8s.io leaves these four plugins out: they refuse requests until they
+  // know its objects. kInvalid: a name is unknown or chosen twice, or a file cannot be used; the
+  // message names flag or file and remedy.
   Result<Admission> ApplyTo(server::Config& config, const Environment& environment) const;
 };
 

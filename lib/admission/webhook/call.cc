@@ -112,11 +112,6 @@ std::variant<WebhookCall, CallResult> WebhookCaller::Prepare(const Context& ctx,
                                                              const Invocation& invocation,
                                                              const ReviewObjects& objects) {
   const Webhook& webhook = *invocation.webhook;
-  // Fails rather than calls: a condition might exclude the request.
-  if (webhook.has_match_conditions) {
-    return CallResult::Failed("matchConditions cannot be evaluated by this server",
-                              meta::NewServiceUnavailable("error calling webhook"));
-  }
   if (auto refused = CheckSideEffects(attributes, webhook)) return *std::move(refused);
   auto review = NewReview(attributes, invocation, objects, random_);
   if (!review.ok()) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "admission/matching.h"
 #include "apiserver/admission/webhook.h"
 
 namespace apiserver::inline v0::admission {
@@ -12,9 +13,6 @@ struct Invocation {
   runtime::GroupVersionResource resource;
   runtime::GroupVersionKind kind;
 };
-
-// True for kinds that webhooks are never called for, so that they cannot prevent their own repair.
-bool IsAdmissionConfiguration(const runtime::GroupVersionKind& kind);
 
 // Matches webhooks and requests; borrows its arguments.
 class WebhookMatcher {
@@ -27,12 +25,10 @@ class WebhookMatcher {
   Result<std::optional<Invocation>> Match(const Context& ctx, const Webhook& webhook,
                                           const Attributes& attributes,
                                           const runtime::Object* object) const;
+  const NamespaceMatcher& namespaces() const { return namespaces_; }
 
  private:
-  Result<bool> MatchesNamespace(const Context& ctx, const Webhook& webhook,
-                                const Attributes& attributes, const runtime::Object* object) const;
-
-  const Namespaces* namespaces_;
+  NamespaceMatcher namespaces_;
 };
 
 }  // namespace apiserver::inline v0::admission

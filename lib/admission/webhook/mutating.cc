@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "admission/webhook/conditions.h"
 #include "admission/webhook/plugin.h"
 #include "admission/webhook/versions.h"
 #include "apiserver/codec/json.h"
@@ -140,12 +141,22 @@ class MutatingWebhookAdmission final : public Plugin {
   Status CallAll(const Context& ctx, Attributes& attributes, const Webhooks& webhooks,
                  WrittenVersion& version, WebhookReinvocation& again) const {
     const bool second = attributes.reinvocation->is_reinvoke();
+    policy::RequestValues values = dispatcher_.ValuesOf(attributes);
     for (std::size_t i = 0; i < webhooks.size(); ++i) {
       const Webhook& webhook = webhooks[i];
       ASSIGN_OR_RETURN(const auto invocation,
                        dispatcher_.matcher().Match(ctx, webhook, attributes, version.current()));
+      if (!invocation) continue;
+      if (!webhook.match_conditions.empty()) {
+        RETURN_IF_ERROR(version.TurnTo(ctx, invocation->kind));
+        // A webhook before may have changed the object, at the same address.
+        values.ForgetObjects();
+        ASSIGN_OR_RETURN(const bool meets,
+                         MeetsConditions(ctx, attributes, *invocation, version.objects(), values));
+        if (!meets) continue;
+      }
       // The second round calls no webhook for the first time.
-      if (!invocation || (second && !again.reinvoke.contains(webhook.uid))) continue;
+      if (second && !again.reinvoke.contains(webhook.uid)) continue;
       RETURN_IF_ERROR(version.TurnTo(ctx, invocation->kind));
       if (!ctx.may_block()) return {Reason::kWouldBlock, "a webhook must be asked"};
       Turn turn{.invocation = *invocation,

@@ -11,15 +11,7 @@ namespace apiserver::v0::admission {
 namespace {
 
 WebhookAdmissionOptions WithDefaults(WebhookAdmissionOptions options) {
-  // These reviews are how users and servers log in: a webhook that fails must not lock them out.
-  if (options.excluded.empty()) {
-    options.excluded = {{"authentication.k8s.io", "selfsubjectreviews"},
-                        {"authentication.k8s.io", "tokenreviews"},
-                        {"authorization.k8s.io", "localsubjectaccessreviews"},
-                        {"authorization.k8s.io", "selfsubjectaccessreviews"},
-                        {"authorization.k8s.io", "selfsubjectrulesreviews"},
-                        {"authorization.k8s.io", "subjectaccessreviews"}};
-  }
+  if (options.excluded.empty()) options.excluded = DefaultExcluded();
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "admission/policy/request_values.h"
 #include "admission/webhook/call.h"
 #include "admission/webhook/matcher.h"
 #include "apiserver/admission/webhook.h"
@@ -19,6 +20,10 @@ class WebhookDispatcher {
   const WebhookAdmissionOptions& options() const { return options_; }
   const WebhookMatcher& matcher() const { return matcher_; }
   WebhookCaller& caller() const { return caller_; }
+  // Returns the values of a request for match conditions; they borrow from this and `attributes`.
+  policy::RequestValues ValuesOf(const Attributes& attributes) const {
+    return {matcher_.namespaces(), options_.authorizer.get(), attributes};
+  }
 
   // Returns the webhooks that may be called for this request at all; never null.
   Result<std::shared_ptr<const Webhooks>> WebhooksFor(const Attributes& attributes) const;

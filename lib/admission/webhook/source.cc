@@ -28,6 +28,7 @@ client::Target ConfigurationsOf(WebhookType type) {
 }  // namespace
 
 std::shared_ptr<const WebhookSource> NewStaticWebhooks(Webhooks webhooks) {
+  CompileMatchConditions(webhooks);
   return std::make_shared<StaticWebhooks>(std::move(webhooks));
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "admission/webhook/conditions.h"
 #include "admission/webhook/plugin.h"
 #include "admission/webhook/versions.h"
 #include "apiserver/base/sync.h"
@@ -66,11 +67,15 @@ class ValidatingWebhookAdmission final : public Plugin {
   // Prepares all calls; all objects are converted before the first call starts.
   Status Prepare(const Context& ctx, const Attributes& attributes, const Webhooks& webhooks,
                  ReadVersions& versions, std::vector<CallsUnderWay::Slot>& slots) const {
+    policy::RequestValues values = dispatcher_.ValuesOf(attributes);
     for (const Webhook& webhook : webhooks) {
       ASSIGN_OR_RETURN(const auto invocation,
                        dispatcher_.matcher().Match(ctx, webhook, attributes, attributes.object));
       if (!invocation) continue;
       ASSIGN_OR_RETURN(const ReviewObjects objects, versions.In(ctx, invocation->kind));
+      ASSIGN_OR_RETURN(const bool meets,
+                       MeetsConditions(ctx, attributes, *invocation, objects, values));
+      if (!meets) continue;
       slots.push_back(
           {.invocation = *invocation,
            .call = dispatcher_.caller().Prepare(ctx, attributes, *invocation, objects)});

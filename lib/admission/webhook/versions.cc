@@ -18,6 +18,11 @@ Status CheckKind(const runtime::Object& object, const runtime::GroupVersionKind&
                                 kind.group_version().ToString() + " " + kind.kind);
 }
 
+// True if the object needs no conversion, so that readers need no copy of it.
+bool ReadableAsIs(const runtime::Object* object, const runtime::GroupVersionKind& kind) {
+  return object == nullptr || object->gvk() == kind;
+}
+
 // Copies of a request's objects. Null: there is no such object.
 struct Copies {
   std::unique_ptr<runtime::Object> object;
@@ -49,6 +54,9 @@ Result<Copies> Converted(const Context& ctx, const ReviewObjects& objects,
 
 // Converts once for each kind and version, however many webhooks want it.
 Result<ReviewObjects> ReadVersions::In(const Context& ctx, const runtime::GroupVersionKind& kind) {
+  if (ReadableAsIs(attributes_.object, kind) && ReadableAsIs(attributes_.old_object, kind)) {
+    return ReviewObjects{attributes_.object, attributes_.old_object};
+  }
   const Key key(kind.group, kind.version, kind.kind);
   auto at = made_.find(key);
   if (at == made_.end()) {

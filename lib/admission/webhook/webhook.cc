@@ -12,23 +12,14 @@ namespace {
 
 using runtime::Value;
 
-std::vector<std::string> TextsOf(const Value& list) {
-  std::vector<std::string> texts;
-  for (const Value& item : list.items()) texts.emplace_back(item.AsString());
-  return texts;
+std::vector<std::string> ReviewVersionsOf(const Value& list) {
+  std::vector<std::string> versions;
+  for (const Value& item : list.items()) versions.emplace_back(item.AsString());
+  return versions;
 }
 
 Result<meta::LabelSelector> SelectorOf(const Value& selector) {
   return selector.is_null() ? meta::LabelSelector() : meta::LabelSelectorAsSelector(selector);
-}
-
-WebhookRule RuleOf(const Value& rule) {
-  WebhookRule made{.operations = TextsOf(rule["operations"]),
-                   .api_groups = TextsOf(rule["apiGroups"]),
-                   .api_versions = TextsOf(rule["apiVersions"]),
-                   .resources = TextsOf(rule["resources"])};
-  if (const Value scope = rule["scope"]; scope.is_string()) made.scope = scope.AsString();
-  return made;
 }
 
 // A service's port is 443 by default, as in admissionregistration/v1.
@@ -66,9 +57,13 @@ Webhook WebhookOf(const Value& value, WebhookType type, std::string_view configu
   webhook.object_selector = SelectorOf(value["objectSelector"]);
   webhook.side_effects = value["sideEffects"].AsString();
   webhook.timeout = std::chrono::seconds(value["timeoutSeconds"].AsInt(10));
-  webhook.review_versions = TextsOf(value["admissionReviewVersions"]);
+  webhook.review_versions = ReviewVersionsOf(value["admissionReviewVersions"]);
   webhook.reinvoke_if_needed = value["reinvocationPolicy"].AsString() == "IfNeeded";
-  webhook.has_match_conditions = value["matchConditions"].size() > 0;
+  for (const Value& condition : value["matchConditions"].items()) {
+    webhook.match_conditions.push_back(
+        {.name = std::string(condition["name"].AsString()),
+         .expression = std::string(condition["expression"].AsString())});
+  }
   return webhook;
 }
 
@@ -84,6 +79,7 @@ Webhooks WebhooksOf(const runtime::Object& configuration, WebhookType type) {
     webhook.uid = webhook.configuration + "/" + webhook.name + "/" + std::to_string(count);
     webhooks.push_back(std::move(webhook));
   }
+  CompileMatchConditions(webhooks);
   return webhooks;
 }
 

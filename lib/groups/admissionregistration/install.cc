@@ -3,9 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "admission/policy/cel_policies.h"
 #include "apiserver/client/client.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "base/status_macros.h"
+#include "groups/admissionregistration/policy_install.h"
 #include "groups/admissionregistration/strategy.h"
 #include "groups/resource.h"
 
@@ -29,10 +31,11 @@ Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webh
 // Validation is the strategy's: upstream's messages instead of the schema's.
 Status Install(server::GenericAPIServer& server, const Options& options) {
   ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, Kinds());
+  const admission::policy::NewExpressionChecker new_checker = admission::policy::NewPolicyChecker();
   std::vector<server::Resource> resources;
   resources.reserve(kinds.size());
   for (const runtime::KindPtr& kind : kinds) {
-    resources.push_back(ResourceOf(kind, NewConfigurationStrategy(),
+    resources.push_back(ResourceOf(kind, NewConfigurationStrategy(new_checker),
                                    NewConfigurationColumns(*options.storage.clock)));
   }
   RETURN_IF_ERROR(server::InstallKinds(server, options.storage, std::move(resources)).status());
@@ -47,7 +50,15 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
       return Status();
     }));
   }
-  return {};
+  if (!options.mutating_policies && !options.validating_policies) return {};
+  return InstallPolicies(server, {.storage = options.storage,
+                                  .mutating = options.mutating_policies,
+                                  .validating = options.validating_policies,
+                                  .v1beta1 = options.policies_v1beta1,
+                                  .authorizer = options.authorizer,
+                                  .new_checker = new_checker,
+                                  .check_types = options.check_policy_types,
+                                  .log = options.log});
 }
 
 }  // namespace apiserver::v0::groups::admissionregistration

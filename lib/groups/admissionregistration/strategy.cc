@@ -16,6 +16,9 @@ using runtime::Value;
 // Follows pkg/registry/admissionregistration/{mutating,validating}webhookconfiguration/strategy.go.
 class ConfigurationStrategy final : public rest::Strategy {
  public:
+  explicit ConfigurationStrategy(admission::policy::NewExpressionChecker new_checker)
+      : new_checker_(std::move(new_checker)) {}
+
   bool NamespaceScoped() const override { return false; }
   void PrepareForCreate(const Context& /*ctx*/, runtime::Object& object) const override {
     // A client cannot choose the generation.
@@ -28,12 +31,15 @@ class ConfigurationStrategy final : public rest::Strategy {
     object.Edit("metadata", "generation") = old.generation() + (changed ? 1 : 0);
   }
   field::ErrorList Validate(const Context& /*ctx*/, const runtime::Object& object) const override {
-    return ValidateConfiguration(object);
+    return ValidateConfiguration(object, *new_checker_());
   }
   field::ErrorList ValidateUpdate(const Context& /*ctx*/, const runtime::Object& object,
                                   const runtime::Object& old) const override {
-    return ValidateConfigurationUpdate(object, old);
+    return ValidateConfigurationUpdate(object, old, *new_checker_());
   }
+
+ private:
+  const admission::policy::NewExpressionChecker new_checker_;
 };
 
 // Follows pkg/printers/internalversion: printMutatingWebhook, printValidatingWebhook.
@@ -67,8 +73,9 @@ class ConfigurationColumns final : public rest::TableConvertor {
 
 }  // namespace
 
-std::shared_ptr<const rest::Strategy> NewConfigurationStrategy() {
-  return std::make_shared<ConfigurationStrategy>();
+std::shared_ptr<const rest::Strategy> NewConfigurationStrategy(
+    admission::policy::NewExpressionChecker new_checker) {
+  return std::make_shared<ConfigurationStrategy>(std::move(new_checker));
 }
 
 std::shared_ptr<const rest::TableConvertor> NewConfigurationColumns(const Clock& clock) {

@@ -12,6 +12,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/label_selector_value.h"
 #include "apiserver/meta/validation.h"
+#include "groups/admissionregistration/match_validation.h"
 #include "groups/admissionregistration/rules_validation.h"
 
 namespace apiserver::v0::groups::admissionregistration {
@@ -29,6 +30,9 @@ struct WebhookRules {
   bool require_known_review_version = true;
   bool require_unique_names = true;
   bool allow_invalid_label_value = false;
+  bool ignore_match_conditions = false;
+  // The match conditions of the stored object.
+  std::set<std::string_view> stored_conditions = {};
 };
 
 bool HasNoSideEffects(const Value& webhook) {
@@ -49,6 +53,16 @@ bool HasInvalidSelector(const Value& webhook) {
          !meta::ValidateLabelSelector(webhook["objectSelector"], {}, Path()).empty();
 }
 
+// True if an update changes no match condition: those that were valid before do not become invalid
+// by a change of something else.
+bool SameConditions(const Value& webhooks, const Value& old) {
+  if (webhooks.size() != old.size()) return false;
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    if (!(webhooks.at(i)["matchConditions"] == old.at(i)["matchConditions"])) return false;
+  }
+  return true;
+}
+
 WebhookRules RulesAfter(const runtime::Object& old) {
   // An update must be possible without repairing the whole object first, as upstream: each rule
   // that the stored object breaks is off for all of its webhooks.
@@ -60,6 +74,9 @@ WebhookRules RulesAfter(const runtime::Object& old) {
     if (has_versions && !HasKnownVersion(webhook)) rules.require_known_review_version = false;
     if (!names.insert(webhook["name"].AsString()).second) rules.require_unique_names = false;
     if (HasInvalidSelector(webhook)) rules.allow_invalid_label_value = true;
+    for (const Value& condition : webhook["matchConditions"].items()) {
+      rules.stored_conditions.insert(condition["expression"].AsString());
+    }
   }
   return rules;
 }
@@ -170,15 +187,10 @@ void CheckWebhook(const Value& webhook, bool mutating, const WebhookRules& rules
   CheckSelectors(webhook, rules, path, errors);
   if (mutating) CheckOneOf(webhook, "reinvocationPolicy", path, {"IfNeeded", "Never"}, errors);
   CheckClientConfig(webhook["clientConfig"], path.Child("clientConfig"), errors);
-  // Refused here, since a webhook that cannot be evaluated would fail every request it might match.
-  if (webhook["matchConditions"].size() > 0) {
-    errors.Forbidden(path.Child("matchConditions"),
-                     "this server cannot evaluate match conditions yet; narrow the rules, "
-                     "namespaceSelector or objectSelector instead");
-  }
 }
 
-ErrorList Check(const runtime::Object& configuration, const WebhookRules& rules) {
+ErrorList Check(const runtime::Object& configuration, const WebhookRules& rules,
+                admission::policy::ExpressionChecker& checker) {
   const bool mutating = configuration.kind().kind() == "MutatingWebhookConfiguration";
   ErrorList errors = meta::ValidateObjectMeta(configuration.metadata(), /*namespaced=*/false,
                                               &meta::NameIsDNSSubdomain, Path("metadata"));
@@ -188,6 +200,11 @@ ErrorList Check(const runtime::Object& configuration, const WebhookRules& rules)
     const Path path = Path("webhooks").Index(i);
     const Value webhook = webhooks.at(i);
     CheckWebhook(webhook, mutating, rules, path, errors);
+    if (!rules.ignore_match_conditions) {
+      ValidateMatchConditions(
+          {.conditions = webhook["matchConditions"], .stored = rules.stored_conditions},
+          path.Child("matchConditions"), checker, errors);
+    }
     CheckReviewVersions(webhook["admissionReviewVersions"], rules,
                         path.Child("admissionReviewVersions"), errors);
     const std::string_view name = webhook["name"].AsString();
@@ -200,13 +217,17 @@ ErrorList Check(const runtime::Object& configuration, const WebhookRules& rules)
 
 }  // namespace
 
-ErrorList ValidateConfiguration(const runtime::Object& configuration) {
-  return Check(configuration, WebhookRules());
+ErrorList ValidateConfiguration(const runtime::Object& configuration,
+                                admission::policy::ExpressionChecker& checker) {
+  return Check(configuration, WebhookRules(), checker);
 }
 
 ErrorList ValidateConfigurationUpdate(const runtime::Object& configuration,
-                                      const runtime::Object& old) {
-  return Check(configuration, RulesAfter(old));
+                                      const runtime::Object& old,
+                                      admission::policy::ExpressionChecker& checker) {
+  WebhookRules rules = RulesAfter(old);
+  rules.ignore_match_conditions = SameConditions(configuration["webhooks"], old["webhooks"]);
+  return Check(configuration, rules, checker);
 }
 
 }  // namespace apiserver::v0::groups::admissionregistration

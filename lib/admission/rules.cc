@@ -1,8 +1,7 @@
+#include "apiserver/admission/rules.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "admission/webhook/matcher.h"
-#include "apiserver/admission/webhook.h"
 
 namespace apiserver::v0::admission {
 
@@ -42,10 +41,16 @@ bool ResourceMatches(const std::vector<std::string>& resources, std::string_view
   });
 }
 
+std::vector<std::string> TextsOf(const runtime::Value& list) {
+  std::vector<std::string> texts;
+  for (const runtime::Value& item : list.items()) texts.emplace_back(item.AsString());
+  return texts;
+}
+
 }  // namespace
 
-bool WebhookRule::Matches(const Attributes& attributes,
-                          const runtime::GroupVersionResource& resource) const {
+bool RuleWithOperations::Matches(const Attributes& attributes,
+                                 const runtime::GroupVersionResource& resource) const {
   return ScopeMatches(scope, attributes, resource) &&
          ExactOrWildcard(operations, OperationName(attributes.operation)) &&
          ExactOrWildcard(api_groups, resource.group) &&
@@ -53,13 +58,13 @@ bool WebhookRule::Matches(const Attributes& attributes,
          ResourceMatches(resources, resource.resource, attributes.subresource);
 }
 
-bool IsAdmissionConfiguration(const runtime::GroupVersionKind& kind) {
-  static constexpr std::string_view kKinds[] = {
-      "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration",
-      "ValidatingAdmissionPolicy",      "ValidatingAdmissionPolicyBinding",
-      "MutatingAdmissionPolicy",        "MutatingAdmissionPolicyBinding"};
-  return kind.group == "admissionregistration.k8s.io" &&
-         std::ranges::find(kKinds, kind.kind) != std::end(kKinds);
+RuleWithOperations RuleOf(const runtime::Value& rule) {
+  RuleWithOperations made{.operations = TextsOf(rule["operations"]),
+                          .api_groups = TextsOf(rule["apiGroups"]),
+                          .api_versions = TextsOf(rule["apiVersions"]),
+                          .resources = TextsOf(rule["resources"])};
+  if (const runtime::Value scope = rule["scope"]; scope.is_string()) made.scope = scope.AsString();
+  return made;
 }
 
 }  // namespace apiserver::v0::admission

@@ -1,0 +1,243 @@
+// A whole server with policies in the Common Expression Language, as a host puts it together from
+// public headers: what is admitted, denied, warned about and changed, word for word.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apiserver/admission/policy.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/groups/admissionregistration.h"
+#include "apiserver/storage/memory/engine.h"
+#include "widget_server.h"
+
+using namespace apiserver;  // NOLINT: tests only.
+using apiserver::testing::Contains;
+using apiserver::testing::kWidgets;
+using apiserver::testing::Widget;
+
+namespace {
+
+constexpr char kApi[] = "/apis/admissionregistration.k8s.io/v1/";
+
+struct LanguageServer {
+  LanguageServer() {
+    const auto validating = admission::NewPolicies({.type = admission::PolicyType::kValidating,
+                                                    .refresh = std::chrono::milliseconds(5),
+                                                    .retry = std::chrono::milliseconds(100)});
+    const auto mutating = admission::NewPolicies(
+        {.type = admission::PolicyType::kMutating, .refresh = std::chrono::milliseconds(5)});
+    testing::TestServerOptions options;
+    options.engine = engine.get();
+    options.admission = {admission::NewMutatingPolicyAdmission({.policies = mutating}),
+                         admission::NewValidatingPolicyAdmission({.policies = validating})};
+    options.install = [=, this](server::GenericAPIServer& api) {
+      return groups::admissionregistration::Install(
+          api, {.storage = {.engine = engine.get(), .executor = &api.pool()},
+                .mutating_policies = mutating,
+                .validating_policies = validating});
+    };
+    server = testing::StartWidgetServer(std::move(options));
+  }
+
+  http::ClientResponse Call(const std::string& method, const std::string& target,
+                            const std::string& body = "", http::Headers headers = {}) const {
+    return server->Call(method, target, body, std::move(headers));
+  }
+  // Creates an object of the group from YAML; `spec` is indented by two.
+  http::ClientResponse Make(const std::string& kind, const std::string& plural,
+                            const std::string& name, const std::string& spec) const {
+    const std::string text = "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind +
+                             "\nmetadata: {name: " + name + "}\nspec:\n" + spec;
+    return Call("POST", kApi + plural, text, {{"Content-Type", "application/yaml"}});
+  }
+  // Creates a policy about widgets, and its binding.
+  void Bind(const std::string& spec, const std::string& actions = "[Deny]",
+            const std::string& more = "") const {
+    const auto made = Make("ValidatingAdmissionPolicy", "validatingadmissionpolicies", "p",
+                           std::string(kMatch) + spec);
+    INFO(made.body);
+    REQUIRE(made.code == 201);
+    const auto bound = Make("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings",
+                            "b", "  policyName: p\n  validationActions: " + actions + "\n" + more);
+    INFO(bound.body);
+    REQUIRE(bound.code == 201);
+  }
+  void BindMutation(const std::string& spec) const {
+    const auto made = Make("MutatingAdmissionPolicy", "mutatingadmissionpolicies", "m",
+                           std::string(kMatch) + "  reinvocationPolicy: IfNeeded\n" + spec);
+    INFO(made.body);
+    REQUIRE(made.code == 201);
+    REQUIRE(Make("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "b",
+                 "  policyName: m\n")
+                .code == 201);
+  }
+  // Repeats a dry run until the answer contains `words`: policies are known within milliseconds.
+  http::ClientResponse Until(const std::string& words, const std::string& body) const {
+    http::ClientResponse answer;
+    const auto deadline = RealClock().Now() + std::chrono::seconds(60);
+    do {
+      answer = Call("POST", std::string(kWidgets) + "?dryRun=All", body);
+    } while (!Contains(answer.body, words) && !Warned(answer, words) &&
+             RealClock().Now() < deadline);
+    INFO(answer.body);
+    CHECK((Contains(answer.body, words) || Warned(answer, words)));
+    return answer;
+  }
+  static bool Warned(const http::ClientResponse& answer, const std::string& words) {
+    for (const std::string_view value : answer.headers.GetAll("Warning")) {
+      if (Contains(value, words)) return true;
+    }
+    return false;
+  }
+
+  static constexpr char kMatch[] =
+      "  matchConstraints:\n    resourceRules:\n    - operations: [CREATE, UPDATE]\n"
+      "      apiGroups: [example.com]\n      apiVersions: [v1]\n      resources: [widgets]\n";
+
+  std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
+  std::unique_ptr<testing::TestServer> server;
+};
+
+const std::string kDenied =
+    R"(widgets.example.com \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' )"
+    R"(denied request: )";
+
+}  // namespace
+
+TEST_CASE("policy language: errors are up to failurePolicy", "[groups]") {
+  const LanguageServer served;
+  served.Bind(R"(  validations:
+  - expression: object.spec.color == 'blue'
+)yaml");
+  const auto answer = served.Until("resulted in error", Widget("a", 1));
+  CHECK(answer.code == 422);
+  CHECK(Contains(answer.body, kDenied + "expression 'object.spec.color == 'blue'' resulted in "
+                                        "error: no such key: color"));
+  CHECK(served
+            .Call("PATCH", std::string(kApi) + "validatingadmissionpolicies/p",
+                  R"({"spec":{"failurePolicy":"Ignore"}})",
+                  {{"Content-Type", "application/merge-patch+json"}})
+            .code == 200);
+  CHECK(served.Until(R"("size":1)", Widget("a", 1)).code == 201);
+}
+
+TEST_CASE("policy language: Warn warns, and the request goes on", "[groups]") {
+  const LanguageServer served;
+  served.Bind(R"yaml(  validations:
+  - {expression: object.spec.size < 5, message: rather large}
+)yaml",
+              "[Warn, Audit]");
+  const std::string warning =
+      "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': rather large";
+  CHECK(served.Until(warning, Widget("a", 6)).code == 201);
+  CHECK_FALSE(LanguageServer::Warned(
+      served.Call("POST", std::string(kWidgets) + "?dryRun=All", Widget("a", 4)), "rather large"));
+}
+
+TEST_CASE("policy language: a mutation changes what is stored", "[groups]") {
+  const LanguageServer served;
+  served.BindMutation(R"yaml(  variables:
+  - {name: color, expression: "object.spec.size > 5 ? 'red' : 'blue'"}
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >
+        Object{metadata: Object.metadata{labels: {"color": variables.color}}, spec:
+        Object.spec{color: variables.color}}
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >
+        [JSONPatch{op: "test", path: "/spec/color", value: "red"},
+        JSONPatch{op: "replace", path: "/spec/size", value: object.spec.size - 1},
+        JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("a/b"), value: "c"}]
+)yaml");
+  (void)served.Until(R"("color":"blue")", Widget("a", 3));
+  const auto blue = served.Call("POST", kWidgets, Widget("a", 3));
+  INFO(blue.body);
+  CHECK(blue.code == 201);
+  CHECK(Contains(blue.body, R"("labels":{"color":"blue"})"));
+  CHECK(Contains(blue.body, R"("spec":{"size":3,"color":"blue"})"));
+  // The second round sees what the first has made: 7 becomes 6, and 6 becomes 5.
+  const auto red = served.Call("POST", kWidgets, Widget("b", 7));
+  INFO(red.body);
+  CHECK(red.code == 201);
+  CHECK(Contains(red.body, R"("a/b":"c")"));
+  CHECK(Contains(served.Call("GET", std::string(kWidgets) + "/b").body, R"("size":5)"));
+}
+
+TEST_CASE("policy language: a mutation that fails refuses the request", "[groups]") {
+  const LanguageServer served;
+  served.BindMutation(R"yaml(  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: "Object{spec: Object.spec{colour: 'red'}}"}
+)yaml");
+  const auto answer = served.Until("denied request", Widget("a", 3));
+  INFO(answer.body);
+  CHECK(answer.code == 403);
+  CHECK(Contains(answer.body,
+                 R"(policy 'm' with binding 'b' denied request: error applying patch: )"
+                 R"(failed to convert patch object to typed object: .spec.colour: )"
+                 R"(field not declared in schema)"));
+}
+
+TEST_CASE("policy language: what does not compile is refused when it is written", "[groups]") {
+  const LanguageServer served;
+  const auto answer = served.Make("ValidatingAdmissionPolicy", "validatingadmissionpolicies", "p",
+                                  std::string(LanguageServer::kMatch) + R"yaml(  variables:
+  - {name: size, expression: object.spec.size}
+  - {name: in, expression: "1"}
+  validations:
+  - {expression: variables.nothing == 1, messageExpression: "authorizer.path('/').check('get')"
+}
+  - {expression: "'a'"}
+  auditAnnotations:
+  - {key: k, valueExpression: "1"}
+)yaml");
+  INFO(answer.body);
+  CHECK(answer.code == 422);
+  for (
+      const char* words :
+      {R"(spec.variables[1].name: Invalid value: \"in\": must be a valid CEL identifier)",
+       R"(spec.validations[0].expression: Invalid value: \"variables.nothing == 1\": compilation )"
+       R"(failed: ERROR: \u003cinput\u003e:1:10: undefined field 'nothing'\n | )"
+       R"(variables.nothing == 1\n | .........^)",
+       R"(spec.validations[0].messageExpression: Invalid value: \"authorizer.path('/').check('get')\": )"
+       R"(compilation failed: ERROR: \u003cinput\u003e:1:1: undeclared reference to 'authorizer' )"
+       R"((in container ''))",
+       R"(spec.validations[1].expression: Invalid value: \"'a'\": must evaluate to bool but got string)",
+       R"(spec.auditAnnotations[0].valueExpression: Invalid value: \"1\": must evaluate to one of )"
+       R"([string null_type] but got int)"}) {
+    INFO(words);
+    CHECK(Contains(answer.body, words));
+  }
+}
+
+TEST_CASE("policy language: the status warns about types", "[groups]") {
+  const LanguageServer served;
+  served.Bind(R"yaml(  validations:
+  - expression: object.spec.colour == 'blue' || object.spec.size == 'large'
+    messageExpression: "'size is ' + object.spec.size"
+  - expression: object.metadata.labels['a'] == object.kind
+)yaml");
+  const std::string path = std::string(kApi) + "validatingadmissionpolicies/p";
+  std::string body;
+  const auto deadline = RealClock().Now() + std::chrono::seconds(60);
+  do {
+    body = served.Call("GET", path).body;
+  } while (!Contains(body, R"("observedGeneration":1)") && RealClock().Now() < deadline);
+  INFO(body);
+  CHECK(Contains(
+      body,
+      R"({"fieldRef":"spec.validations[0].expression","warning":"example.com/v1, Kind=Widget: )"
+      R"(ERROR: \u003cinput\u003e:1:12: undefined field 'colour'\n | object.spec.colour == )"
+      R"('blue' || object.spec.size == 'large'\n | ...........^\nERROR: \u003cinput\u003e:1:50: )"
+      R"(found no matching overload for '_==_' applied to '(int, string)')"));
+  CHECK(Contains(body, R"({"fieldRef":"spec.validations[0].messageExpression","warning":)"
+                       R"("example.com/v1, Kind=Widget: ERROR: \u003cinput\u003e:1:12: found no )"
+                       R"(matching overload for '_+_' applied to '(string, int)')"));
+  CHECK_FALSE(Contains(body, "spec.validations[1]"));
+  // The policy does what it says all the same.
+  CHECK(served.Until("no such key: colour", Widget("a", 1)).code == 422);
+}
