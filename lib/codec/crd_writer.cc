@@ -78,6 +78,9 @@ class OpenApiWriter {
     }
     AddMarkers(schema, json);
     AddConstraints(schema.constraints(), json);
+    if (const Value rules = schema.rule_list(); rules.is_list()) {
+      json.Add("x-kubernetes-validations", runtime::Copy(rules, arena_));
+    }
     RETURN_IF_ERROR(AddType(schema, path, depth, json));
     return json.Build();
   }

@@ -1,8 +1,10 @@
 #include "apiserver/codec/schema_loader.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/codec/yaml.h"
 
@@ -23,7 +25,12 @@ using runtime::SchemaPool;
 using runtime::SchemaPtr;
 using runtime::SchemaType;
 using runtime::SourceText;
+using runtime::ValidationRule;
 using runtime::Value;
+
+// The members of a rule that are texts.
+constexpr std::array<std::string_view, 5> kTextsOfRule = {"rule", "message", "messageExpression",
+                                                          "reason", "fieldPath"};
 
 // Schemas are read by recursion, so their depth is limited. Real ones stay far below.
 constexpr int kSchemaDepthMax = 200;
@@ -60,6 +67,59 @@ Constraints ConstraintsOf(const Value& json) {
   constraints.max_properties = IntOf(json["maxProperties"]);
   for (const Value& value : json["enum"].items()) constraints.enum_values.emplace_back(value);
   return constraints;
+}
+
+// Reads x-kubernetes-validations. Members that a rule does not have are ignored, as Go does.
+Result<std::vector<ValidationRule>> RulesOf(const Value& json, const std::string& path) {
+  std::vector<ValidationRule> rules;
+  if (json.is_null()) return rules;
+  if (!json.is_list()) return Invalid(path, "x-kubernetes-validations must be an array");
+  for (const Value& object : json.items()) {
+    if (!object.is_map()) return Invalid(path, "x-kubernetes-validations must hold objects");
+    for (const std::string_view key : kTextsOfRule) {
+      const Value text = object[key];
+      if (text.is_null() || text.is_string()) continue;
+      return Invalid(path, "x-kubernetes-validations: " + std::string(key) + " must be a string");
+    }
+    ValidationRule& rule = rules.emplace_back();
+    rule.rule = TextOf(object["rule"]);
+    rule.message = TextOf(object["message"]);
+    rule.message_expression = TextOf(object["messageExpression"]);
+    rule.reason = TextOf(object["reason"]);
+    rule.field_path = TextOf(object["fieldPath"]);
+    const Value optional = object["optionalOldSelf"];
+    if (optional.is_null()) continue;
+    if (optional.type() != Value::Type::kBool) {
+      return Invalid(path, "x-kubernetes-validations: optionalOldSelf must be a boolean");
+    }
+    rule.optional_old_self = optional.AsBool();
+  }
+  return rules;
+}
+
+void AddAll(const Value& list, std::vector<Value>& open) {
+  open.insert(open.end(), list.items().begin(), list.items().end());
+}
+
+// Tells if a schema's junctors, which are not read here, hold rules.
+bool HasNestedRules(const Value& json) {
+  std::vector<Value> open;
+  const auto add_junctors = [&open](const Value& schema) {
+    for (const std::string_view key : {"allOf", "anyOf", "oneOf"}) AddAll(schema[key], open);
+    open.push_back(schema["not"]);
+  };
+  add_junctors(json);
+  while (!open.empty()) {
+    const Value schema = open.back();
+    open.pop_back();
+    if (!schema.is_map()) continue;
+    if (schema["x-kubernetes-validations"].size() > 0) return true;
+    add_junctors(schema);
+    open.push_back(schema["items"]);
+    open.push_back(schema["additionalProperties"]);
+    for (const Member& property : schema["properties"].members()) open.push_back(property.value);
+  }
+  return false;
 }
 
 // Reads schemas into a pool, from the leaves up.
@@ -109,6 +169,12 @@ class OpenApiLoader {
     schema.patch_strategy = TextOf(json["x-kubernetes-patch-strategy"]);
     schema.patch_merge_key = TextOf(json["x-kubernetes-patch-merge-key"]);
     schema.constraints = ConstraintsOf(json);
+    ASSIGN_OR_RETURN(schema.rules, RulesOf(json["x-kubernetes-validations"], path));
+    if (HasNestedRules(json)) {
+      return Invalid(path,
+                     "x-kubernetes-validations within allOf, anyOf, oneOf or not must be empty to "
+                     "be structural");
+    }
     RETURN_IF_ERROR(LoadType(json, path, depth, schema));
     return schema;
   }

@@ -114,6 +114,9 @@ void Definitions::AddMarkers(const Schema& schema, MapBuilder& map) const {
   if (schema.embedded_resource) {
     map.Add("x-kubernetes-embedded-resource", Value::Bool(true));
   }
+  if (const Value rules = schema.rule_list(); rules.is_list()) {
+    map.Add("x-kubernetes-validations", runtime::Copy(rules, tree_.arena()));
+  }
   // Swagger 2.0 has no `nullable`.
   if (schema.nullable && format_ == Format::kV3) map.Add("nullable", Value::Bool(true));
 }

@@ -79,6 +79,7 @@ GenericStore::GenericStore(StorageConfig config, StoreOptions options,
                            std::unique_ptr<storage::Interface> storage)
     : config_(std::move(config)),
       options_(std::move(options)),
+      rules_(options_.kind),
       calls_host_(CallsHost(options_)),
       tables_(TablesOf(*options_.kind, config_)),
       storage_(std::move(storage)) {

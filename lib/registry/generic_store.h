@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/cel/kind_rules.h"
 #include "apiserver/registry/store.h"
+#include "apiserver/rest/schema_check.h"
 #include "registry/errors.h"
 
 namespace apiserver::inline v0::registry {
@@ -84,10 +86,10 @@ class GenericStore final : public Store {
     return InterpretError(error, verb, options_.kind->group_resource(), name);
   }
 
-  // Returns the part of an object that its schema validates, among the parts that a request may
-  // change.
-  runtime::SchemaPart Checked(runtime::SchemaPart part) const {
-    return options_.validate_schema ? part : runtime::SchemaPart::kNone;
+  // Returns the checks of an object of which a request may change `part`.
+  rest::SchemaCheck Checked(runtime::SchemaPart part) const {
+    if (!options_.validate_schema) return {.part = runtime::SchemaPart::kNone};
+    return {.part = part, .rules = &rules_};
   }
 
   // The object in the version that strategies, admission and hooks see. Errors as
@@ -137,6 +139,7 @@ class GenericStore final : public Store {
 
   const StorageConfig config_;
   const StoreOptions options_;
+  const cel::KindRules rules_;
   const bool calls_host_;  // Reads and watches run functions that may wait.
   // The convertors for the kind's own columns, by version.
   const std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables_;

@@ -31,7 +31,7 @@ struct GenericStore::UpdateCall {
   const Context& ctx;
   std::string_view name;
   const rest::UpdateRequest& request;
-  runtime::SchemaPart checked;
+  rest::SchemaCheck checked;
   meta::Preconditions preconditions = {};
   bool allow_create = false;
 

@@ -8,14 +8,15 @@
 #include "apiserver/rest/storage.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "rest/validate_by_schema.h"
 
 namespace apiserver::v0::rest {
 namespace {
 
 // Errors of the schema and of the strategy are reported together; metadata only if both are none.
 field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
-                                const runtime::Object& object, runtime::SchemaPart checked) {
-  field::ErrorList errors = runtime::ValidateSchemaPart(object, checked);
+                                const runtime::Object& object, const SchemaCheck& check) {
+  field::ErrorList errors = ValidateBySchema(ctx, object, nullptr, check);
   errors.Append(strategy.Validate(ctx, object));
   if (!errors.empty()) return errors;
   // After the strategy's own, whose words about a name are more specific.
@@ -28,7 +29,7 @@ field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
 // Follows rest.BeforeCreate. The order is part of the contract: a strategy sees the system's
 // fields, and canonicalizes only what is valid.
 Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
-                    runtime::SchemaPart checked) {
+                    const SchemaCheck& check) {
   if (object.uid().empty() || object.metadata()["creationTimestamp"].is_null()) {
     return meta::NewInternalError("system metadata was not initialized");
   }
@@ -40,7 +41,7 @@ Status BeforeCreate(const Strategy& strategy, const Context& ctx, runtime::Objec
   RETURN_IF_ERROR(EnsureObjectNamespaceMatchesRequestNamespace(expected, object));
 
   strategy.PrepareForCreate(ctx, object);
-  const field::ErrorList errors = ValidateCreate(strategy, ctx, object, checked);
+  const field::ErrorList errors = ValidateCreate(strategy, ctx, object, check);
   if (!errors.empty()) {
     return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);
   }

@@ -8,6 +8,7 @@
 #include "apiserver/rest/meta.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
+#include "rest/validate_by_schema.h"
 
 namespace apiserver::v0::rest {
 namespace {
@@ -60,7 +61,7 @@ class ReplacedObject final : public UpdatedObjectInfo {
 // Follows rest.BeforeUpdate. System fields are restored after the strategy, which may not change
 // them either, and before validation, which compares them.
 Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Object& object,
-                    const runtime::Object& old, runtime::SchemaPart checked) {
+                    const runtime::Object& old, const SchemaCheck& check) {
   const std::string_view expected =
       ExpectedNamespaceForScope(NamespaceOf(ctx), strategy.NamespaceScoped());
   RETURN_IF_ERROR(EnsureObjectNamespaceMatchesRequestNamespace(expected, object));
@@ -72,7 +73,7 @@ Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Objec
   field::ErrorList errors = meta::ValidateObjectMeta(object.metadata(), strategy.NamespaceScoped(),
                                                      meta::ValidatePathSegmentName, path);
   errors.Append(meta::ValidateObjectMetaUpdate(object.metadata(), old.metadata(), path));
-  errors.Append(runtime::ValidateSchemaPart(object, old, checked));
+  errors.Append(ValidateBySchema(ctx, object, &old, check));
   errors.Append(strategy.ValidateUpdate(ctx, object, old));
   if (!errors.empty()) {
     return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);

@@ -117,7 +117,8 @@ SchemaParts::SchemaParts(const Schema& schema)
       preserve_unknown_fields(schema.preserve_unknown_fields),
       embedded_resource(schema.embedded_resource),
       proto_message(schema.proto_message),
-      constraints(ConstraintsOf(schema)) {
+      constraints(ConstraintsOf(schema)),
+      rules(schema.rules()) {
   for (const std::string_view key : schema.list_map_keys()) list_map_keys.emplace_back(key);
   for (const Field& field : schema.fields()) {
     FieldParts& parts = fields.emplace_back();
@@ -239,6 +240,11 @@ StructBuilder& StructBuilder::Field(std::string name, SchemaPtr schema, Options 
   field.proto_number = options.proto_number;
   field.default_value = std::move(options.default_value);
   parts_.fields.push_back(std::move(field));
+  return *this;
+}
+
+StructBuilder& StructBuilder::Rule(ValidationRule rule) {
+  parts_.rules.push_back(std::move(rule));
   return *this;
 }
 

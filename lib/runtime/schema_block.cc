@@ -64,6 +64,21 @@ bool LacksProtobuf(const SchemaParts& parts) {
   });
 }
 
+// Returns a rule as its object in a CustomResourceDefinition. The texts are borrowed.
+Value RuleObject(const ValidationRule& rule, Arena& arena) {
+  MapBuilder object(arena);
+  const auto add = [&object](std::string_view key, const std::string& text) {
+    if (!text.empty()) object.Add(key, Value::String(text));
+  };
+  object.Add("rule", Value::String(rule.rule));
+  add("message", rule.message);
+  add("messageExpression", rule.message_expression);
+  add("reason", rule.reason);
+  add("fieldPath", rule.field_path);
+  if (rule.optional_old_self) object.Add("optionalOldSelf", Value::Bool(*rule.optional_old_self));
+  return object.Build();
+}
+
 // Returns true if `holds` is true for a schema that is a part of this one.
 template <class Holds>
 bool OfAnyPart(const SchemaParts& parts, const Holds& holds) {
@@ -190,6 +205,19 @@ void SchemaBlock::GatherConstraints() {
   for (const OwnedValue& value : limits.enum_values) AddValue(value.get());
 }
 
+// Keeps rules as one list, which needs no room where there are none.
+void SchemaBlock::GatherRules() {
+  AddMark(Schema::kHasRules, !parts_.rules.empty() || OfAnyPart(parts_, [](const Schema& part) {
+            return part.has_rules();
+          }));
+  if (parts_.rules.empty()) return;
+  AddNumber(Schema::kRules, 0);
+  Arena borrowing;
+  ListBuilder list(borrowing);
+  for (const ValidationRule& rule : parts_.rules) list.Add(RuleObject(rule, borrowing));
+  AddValue(list.Build());
+}
+
 // Measures and marks what there is. Make() writes it afterwards, so that a schema is one
 // allocation.
 void SchemaBlock::Gather() {
@@ -209,6 +237,7 @@ void SchemaBlock::Gather() {
     described |= field.source_description.size > 0;
     if (field.default_value) AddValue(field.default_value->get());
   }
+  GatherRules();
   if (described) AddNumber(Schema::kSource, 0);
   if (arena_ != nullptr) AddNumber(Schema::kValues, 0);
 }
@@ -282,6 +311,10 @@ void SchemaBlock::WriteSlots() {
   if (own.size > 0) numbers_[Schema::kDescription] = Pair(PlaceOf(own), own.size);
   numbers_[Schema::kListMapKeys] = Pair(keys_at_, parts_.list_map_keys.size());
   numbers_[Schema::kEnumValues] = Pair(values_at_, parts_.constraints.enum_values.size());
+  if (!parts_.rules.empty()) {
+    const std::size_t last = (values_.size() - 1) * sizeof(Value);
+    numbers_[Schema::kRules] = Pair(values_at_ + static_cast<std::uint32_t>(last), 1);
+  }
   if ((mask_ & Schema::Bit(Schema::kSource)) != 0) {
     numbers_[Schema::kSource] = reinterpret_cast<std::uint64_t>(source_.Release());
   }

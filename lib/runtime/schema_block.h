@@ -72,6 +72,7 @@ class SchemaBlock {
 
   void Gather();
   void GatherConstraints();
+  void GatherRules();
   void AddText(Schema::Part part, std::string_view text);
   void AddNumber(Schema::Part part, std::uint64_t number);
   void AddMark(Schema::Part part, bool holds);
@@ -101,7 +102,7 @@ class SchemaBlock {
   std::uint32_t mask_ = 0;
   Slots numbers_ = {};
   std::array<std::string_view, Schema::kFirstMark> texts_ = {};
-  std::vector<Value> values_;  // Enum values, then defaults.
+  std::vector<Value> values_;  // Enum values, then defaults, then the list of rules.
   std::size_t text_bytes_ = 0;
   char* memory_ = nullptr;
   std::uint32_t slots_at_ = 0;

@@ -66,14 +66,40 @@ const Field* Schema::FindField(std::string_view json_name) const {
   return nullptr;
 }
 
+Value Schema::rule_list() const {
+  const std::uint64_t* const slot = Slot(kRules);
+  if (slot == nullptr) return {};
+  return *reinterpret_cast<const Value*>(Here() + static_cast<std::uint32_t>(*slot));
+}
+
+std::vector<ValidationRule> Schema::rules() const {
+  std::vector<ValidationRule> rules;
+  const Value list = rule_list();
+  for (const Value& object : list.items()) {
+    const auto text = [&object](std::string_view key) {
+      return std::string(object[key].AsString());
+    };
+    ValidationRule& rule = rules.emplace_back();
+    rule.rule = text("rule");
+    rule.message = text("message");
+    rule.message_expression = text("messageExpression");
+    rule.reason = text("reason");
+    rule.field_path = text("fieldPath");
+    const Value* const optional = object.Find("optionalOldSelf");
+    if (optional != nullptr) rule.optional_old_self = optional->AsBool();
+  }
+  return rules;
+}
+
 // Values stand behind the slots and keys. Their number is stored nowhere: it is that of the enum's
-// values and of the defaults.
+// values, of the defaults, and one for the rules.
 std::span<const Value> Schema::Values() const {
   const std::uint64_t* const keys = Slot(kListMapKeys);
   const std::uint64_t* const begin = Slots() + std::popcount(parts_ & (Bit(kFirstMark) - 1)) +
                                      (keys == nullptr ? 0 : *keys >> 32U);
   std::size_t count = constraints().enum_values().size();
   for (const Field& field : fields()) count += field.default_value() != nullptr ? 1 : 0;
+  if (Has(kRules)) ++count;
   return {reinterpret_cast<const Value*>(begin), count};
 }
 

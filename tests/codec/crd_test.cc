@@ -61,9 +61,18 @@ spec:
                 - cat
                 - dog
                 type: string
+                x-kubernetes-validations:
+                - optionalOldSelf: true
+                  rule: oldSelf.orValue(self) == self
             required:
             - species
             type: object
+            x-kubernetes-validations:
+            - fieldPath: .replicas
+              message: one dog
+              messageExpression: '''one '' + self.species'
+              reason: FieldValueForbidden
+              rule: self.species != 'dog' || self.replicas == 1
           status:
             properties:
               mood:

@@ -133,6 +133,56 @@ TEST_CASE("codec: a schema that is not structural is refused with the culprit's 
   CHECK(message("[]") == "the schema: must be an object");
 }
 
+TEST_CASE("codec: a schema keeps its rules in CEL", "[codec]") {
+  const auto schema = SchemaFromText(R"({type: object, x-kubernetes-validations: [
+      {rule: self.a > 0, message: too small, reason: FieldValueForbidden, fieldPath: .a},
+      {rule: self == oldSelf, messageExpression: "'x'", optionalOldSelf: true, unknown: 1}],
+    properties: {a: {type: integer}, b: {type: array, items: {type: string,
+      x-kubernetes-validations: [{rule: self != ''}]}}}})");
+  REQUIRE(schema.ok());
+  const std::vector<runtime::ValidationRule> rules = (*schema)->rules();
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0] == runtime::ValidationRule{.rule = "self.a > 0",
+                                            .message = "too small",
+                                            .reason = "FieldValueForbidden",
+                                            .field_path = ".a"});
+  CHECK(rules[1] == runtime::ValidationRule{.rule = "self == oldSelf",
+                                            .message = "",
+                                            .message_expression = "'x'",
+                                            .optional_old_self = true});
+  const Field& list = *(*schema)->FindField("b");
+  CHECK(list.schema->rules().empty());
+  CHECK(list.schema->items()->rules()[0].rule == "self != ''");
+}
+
+TEST_CASE("codec: rules that a schema cannot have are refused", "[codec]") {
+  const auto message = [](std::string_view text) {
+    const auto schema = SchemaFromText(text);
+    return schema.ok() ? "" : std::string(schema.status().message());
+  };
+  CHECK(message("{type: string, x-kubernetes-validations: {rule: a}}") ==
+        "the schema: x-kubernetes-validations must be an array");
+  CHECK(message("{type: object, properties: {a: {type: string, "
+                "x-kubernetes-validations: [1]}}}") ==
+        "a: x-kubernetes-validations must hold objects");
+  CHECK(message("{type: string, x-kubernetes-validations: [{rule: 1}]}") ==
+        "the schema: x-kubernetes-validations: rule must be a string");
+  CHECK(message("{type: string, x-kubernetes-validations: [{rule: a, optionalOldSelf: 1}]}") ==
+        "the schema: x-kubernetes-validations: optionalOldSelf must be a boolean");
+  // A rule there would never run.
+  for (const std::string_view nested :
+       {"allOf: [{}, {x-kubernetes-validations: [{rule: a}]}]",
+        "anyOf: [{items: {x-kubernetes-validations: [{rule: a}]}}]",
+        "oneOf: [{properties: {b: {not: {x-kubernetes-validations: [{rule: a}]}}}}]",
+        "not: {additionalProperties: {x-kubernetes-validations: [{rule: a}]}}"}) {
+    INFO(nested);
+    CHECK(message("{type: object, properties: {a: {type: string, " + std::string(nested) + "}}}") ==
+          "a: x-kubernetes-validations within allOf, anyOf, oneOf or not must be empty to be "
+          "structural");
+  }
+  CHECK(message("{type: string, allOf: [{properties: {x-kubernetes-validations: {}}}]}").empty());
+}
+
 TEST_CASE("codec: a schema nested without end is refused", "[codec]") {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "{type: array, items: ";

@@ -61,6 +61,12 @@ SchemaParts AllParts() {
   for (const char* const value : {R"("a")", "1", "null", R"({"k":"v"})", "[]"}) {
     limits.enum_values.push_back(testing::Owned(value));
   }
+  parts.rules = {{.rule = "self == self", .message = "odd", .optional_old_self = false},
+                 {.rule = "false",
+                  .message = "",
+                  .message_expression = "'no'",
+                  .reason = "FieldValueForbidden",
+                  .field_path = ".a"}};
   return parts;
 }
 
@@ -122,6 +128,38 @@ TEST_CASE("runtime: a schema has the parts that it was made of", "[runtime]") {
   CHECK(second.inlined);
   CHECK(second.proto_number == Field::kNotInProto);
   CHECK(testing::Print(*second.default_value()) == R"([{"b":[1,{}]}])");
+  CHECK(schema->rules() == AllParts().rules);
+  CHECK(testing::Print(schema->rule_list()) ==
+        R"([{"rule":"self == self","message":"odd","optionalOldSelf":false},)"
+        R"({"rule":"false","messageExpression":"'no'","reason":"FieldValueForbidden",)"
+        R"("fieldPath":".a"}])");
+}
+
+TEST_CASE("runtime: schemas that differ in their rules alone differ", "[runtime]") {
+  SchemaPool pool;
+  const auto make = [&pool](std::string rule) {
+    SchemaParts parts;
+    parts.type = SchemaType::kString;
+    if (!rule.empty()) parts.rules = {{.rule = std::move(rule), .message = ""}};
+    return pool.Make(parts);
+  };
+  const SchemaPtr plain = make("");
+  const SchemaPtr ruled = make("self != ''");
+  CHECK(ruled == make("self != ''"));
+  CHECK_FALSE(ruled == plain);
+  CHECK_FALSE(ruled == make("self != 'a'"));
+  CHECK_FALSE(plain->has_rules());
+  CHECK(plain->rules().empty());
+  CHECK(plain->rule_list().is_null());
+  CHECK(ruled->has_rules());
+  // A schema knows if one below it has rules.
+  CHECK(ListOf(MapOf(ruled))->has_rules());
+  CHECK_FALSE(ListOf(MapOf(plain))->has_rules());
+  CHECK(StructBuilder("").Field("a", ruled).Build()->has_rules());
+  CHECK(StructBuilder("").Field("a", ruled).Build()->rules().empty());
+  const SchemaPtr built = StructBuilder("").Rule({.rule = "true", .message = "m"}).Build();
+  REQUIRE(built->rules().size() == 1);
+  CHECK(built->rules()[0].message == "m");
 }
 
 TEST_CASE("runtime: a schema without parts has none", "[runtime]") {

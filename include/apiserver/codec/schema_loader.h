@@ -13,10 +13,11 @@ namespace apiserver::inline v0::codec {
 // required, items, additionalProperties, nullable, default, enum, description, the bounds of
 // numbers, texts, lists and maps, and Kubernetes' extensions x-kubernetes-{int-or-string,
 // preserve-unknown-fields, embedded-resource, list-type, list-map-keys, map-type, patch-strategy,
-// patch-merge-key}. Others (allOf, anyOf, rules in CEL, …) only constrain values and are ignored
-// here.
+// patch-merge-key, validations}. Rules in CEL are not compiled here. Others (allOf, anyOf, …) only
+// constrain values and are ignored here.
 //
-// kInvalid, with the path of the culprit: it is not structural.
+// kInvalid, with the path of the culprit: it is not structural, or has rules within allOf, anyOf,
+// oneOf or not, which Kubernetes refuses.
 Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema);
 // The same, made in `pool`: repeated parts, here or from earlier schemas of the pool, are shared,
 // and descriptions that lie in the bytes given to its ReadFrom() are not copied.

@@ -87,8 +87,10 @@ struct StoreOptions {
   // Makes a delete respond with the object instead of a Status.
   bool return_deleted_object = false;
   // Validates every create, update, patch and apply by the kind's schema (runtime::ValidateSchema),
-  // and those of a status subresource by the schema of the status. The response lists the schema's
-  // errors before the strategy's. False: only the strategy validates, as for kinds whose
+  // and those of a status subresource by the schema of the status; then, if the object has the
+  // schema's shape, by the schema's rules in CEL (cel::KindRules). The response lists the schema's
+  // errors before the strategy's, and warns of broken rules about values that an update leaves as
+  // they were. False: only the strategy validates, as for kinds whose
   // constraints are only published in OpenAPI.
   bool validate_schema = true;
 };

@@ -107,6 +107,7 @@ struct SchemaParts {
   bool embedded_resource = false;
   bool proto_message = false;
   Constraints constraints;
+  std::vector<ValidationRule> rules;
 };
 
 // Makes a single Schema; use SchemaPool for many. Throws std::length_error: a text is longer than
@@ -211,6 +212,9 @@ class StructBuilder {
   StructBuilder& Field(std::string name, SchemaPtr schema) {
     return Field(std::move(name), std::move(schema), Options());
   }
+  // Adds a rule about the whole struct, which every write of an object must obey:
+  // {.rule = "self.min <= self.max", .message = "min must not exceed max"}.
+  StructBuilder& Rule(ValidationRule rule);
   SchemaPtr Build() { return MakeSchema(parts_); }
   SchemaPtr Build(SchemaPool& pool) { return pool.Make(parts_); }
 

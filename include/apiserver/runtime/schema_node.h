@@ -142,6 +142,25 @@ class ConstraintsView {
   const Schema* schema_;
 };
 
+// A rule in CEL that values of a schema must obey: an entry of x-kubernetes-validations. Room `cel`
+// compiles and runs rules (cel/rules.h).
+struct ValidationRule {
+  std::string rule;     // An expression about `self` and `oldSelf` that yields a bool.
+  std::string message;  // The error's text. Empty: the rule itself.
+  // An expression that yields the error's text instead of `message`. Empty: there is none.
+  std::string message_expression = "";
+  // "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired" or "FieldValueDuplicate".
+  // Empty: invalid.
+  std::string reason = "";
+  // The field that the error names, below the rule's own: ".spec.size". Empty: the rule's own.
+  std::string field_path = "";
+  // True: `oldSelf` is an optional, and the rule runs for new values too. nullopt: not given, the
+  // same as false.
+  std::optional<bool> optional_old_self = std::nullopt;
+
+  friend bool operator==(const ValidationRule&, const ValidationRule&) = default;
+};
+
 // A node of a kind's schema: a type with its fields, items and constraints. Immutable and reference
 // counted. One piece of memory: 16 bytes, the fields, then those of the rare parts (names,
 // constraints, markers, defaults, texts) that are set.
@@ -172,6 +191,13 @@ class Schema {
   std::string_view patch_strategy() const { return Text(kPatchStrategy); }
   std::string_view patch_merge_key() const { return Text(kPatchMergeKey); }
   ConstraintsView constraints() const { return ConstraintsView(*this); }
+  // Returns copies of the rules of values of this schema.
+  std::vector<ValidationRule> rules() const;
+  // Returns the rules as the list that x-kubernetes-validations is in JSON; lives in this schema.
+  // Null: there are none.
+  Value rule_list() const;
+  // Tells if this schema or one below it has rules.
+  bool has_rules() const { return Has(kHasRules); }
   // The heap memory in bytes of this schema and all schemas below it, each counted once, without
   // the source's bytes and compiled patterns.
   std::size_t MemoryBytes() const;
@@ -202,11 +228,13 @@ class Schema {
     kMinProperties,
     kMaxProperties,
     kEnumValues,
-    kValues,  // The arena of defaults and enum values that are lists or maps.
+    kRules,   // The place of the list of rules, which is the last of the values.
+    kValues,  // The arena of defaults, enum values and rules, as far as they are lists or maps.
     kFirstMark,
     kExclusiveMinimum = kFirstMark,
     kExclusiveMaximum,
     kUniqueItems,
+    kHasRules,
   };
   // A text is the distance from this schema to it, and its size. With the first bit of the
   // distance set it lies in the source instead; with the second too it has JSON's escapes there.
@@ -232,7 +260,7 @@ class Schema {
   const char* Here() const { return reinterpret_cast<const char*>(this); }
   // The bytes of this schema's piece of memory.
   std::size_t Size() const;
-  // The default and enum values, which are stored side by side.
+  // The enum and default values and the list of rules, which are stored side by side.
   std::span<const Value> Values() const;
   std::string_view Text(Part part) const;
   std::string_view TextAt(std::uint32_t at, std::uint32_t size) const;

@@ -57,12 +57,12 @@ class DeclaredSizes final : public Sizes {
   // `int` in `type(self.x) == int` is sized as self is.
   std::optional<std::uint64_t> MaxSize(const Path& path, const Type& type) override;
 
+  // Tells if expressions see values of the schema: they have a type.
+  static bool IsVisible(const runtime::Schema& schema);
   // Returns the fewest bytes of JSON that a value of the schema has.
   std::int64_t MinJsonSize(const runtime::Schema& schema);
 
  private:
-  // Tells if expressions see values of the schema: they have a type.
-  static bool IsVisible(const runtime::Schema& schema);
   const runtime::Schema* RootOf(std::string_view name) const;
   std::uint64_t MaxSizeOf(const runtime::Schema& schema);
   std::int64_t MinJsonSizeOf(const runtime::Schema& schema);

@@ -1,0 +1,54 @@
+#include "rest/validate_by_schema.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "apiserver/cel/kind_rules.h"
+#include "apiserver/rest/warnings.h"
+
+namespace apiserver::v0::rest {
+namespace {
+
+// Tells if rules cannot rely on the object's shape: hasBlockingErr of apiextensions-apiserver.
+bool KeepsRulesFromRunning(const field::Error& error) {
+  using Type = field::Error::Type;
+  switch (error.type) {
+    case Type::kNotSupported:
+    case Type::kRequired:
+    case Type::kTooLong:
+    case Type::kTooMany:
+    case Type::kTypeInvalid:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void RunRules(const Context& ctx, const runtime::Object& object, const runtime::Object* old,
+              const cel::KindRules& rules, field::ErrorList& errors) {
+  if (std::any_of(errors.begin(), errors.end(), KeepsRulesFromRunning)) {
+    errors.InvalidPrinted({}, "null",
+                          "some validation rules were not checked because the object was invalid; "
+                          "correct the existing errors to complete validation");
+    return;
+  }
+  cel::RuleFindings findings = rules.Validate(ctx, object, old);
+  errors.Append(std::move(findings.errors));
+  for (std::string& warning : findings.warnings) AddWarning(ctx, std::move(warning));
+}
+
+}  // namespace
+
+field::ErrorList ValidateBySchema(const Context& ctx, const runtime::Object& object,
+                                  const runtime::Object* old, const SchemaCheck& check) {
+  field::ErrorList errors = old == nullptr ? runtime::ValidateSchemaPart(object, check.part)
+                                           : runtime::ValidateSchemaPart(object, *old, check.part);
+  const bool ruled = check.rules != nullptr && !check.rules->empty();
+  if (ruled && check.part != runtime::SchemaPart::kNone) {
+    RunRules(ctx, object, old, *check.rules, errors);
+  }
+  return errors;
+}
+
+}  // namespace apiserver::v0::rest
