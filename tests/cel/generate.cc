@@ -8,7 +8,7 @@
 
 #include "cel/generate_grammar.h"
 
-namespace apiserver::celtest {
+namespace cel_test {
 namespace {
 
 constexpr int kDepth = 5;
@@ -118,6 +118,11 @@ bool BeginsHole(std::string_view pattern, std::size_t at) {
 }  // namespace
 
 std::uint64_t Random::Next() {
+  if (bytes_.size() >= 2) {
+    const std::uint64_t taken = bytes_[0] | std::uint64_t{bytes_[1]} << 8U;
+    bytes_ = bytes_.subspan(2);
+    return taken;
+  }
   state_ += 0x9e3779b97f4a7c15;
   std::uint64_t mixed = state_;
   mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9;
@@ -135,12 +140,15 @@ std::string TextOf(const Shape& shape) {
   return shape.parameters.empty() ? text : text + ")";
 }
 
-Generator::Generator(std::uint64_t seed, std::vector<Term> terms)
-    : random_(seed), terms_(std::move(terms)) {}
+Generator::Generator(Random random, std::vector<Term> terms)
+    : random_(random), terms_(std::move(terms)) {}
 
 std::string Generator::Expression() {
+  return ExpressionOf(kWholeTypes[random_.Below(std::size(kWholeTypes))]);
+}
+
+std::string Generator::ExpressionOf(std::string_view type) {
   locals_.clear();
-  const std::string_view type = kWholeTypes[random_.Below(std::size(kWholeTypes))];
   return Make(ParseShape(type), 1 + static_cast<int>(random_.Below(kDepth)));
 }
 
@@ -261,4 +269,4 @@ std::string Generator::FillHole(std::string_view hole, Bindings& types, const Bi
   return text;
 }
 
-}  // namespace apiserver::celtest
+}  // namespace cel_test

@@ -2,18 +2,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 // Random expressions of CEL that mostly compile, from a grammar of typed productions.
-namespace apiserver::celtest {
+namespace cel_test {
 
 // A source of numbers that are the same on every machine: splitmix64.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
+  // Takes the numbers from the bytes, two for each, before those of the seed 0. Borrows them.
+  explicit Random(std::span<const std::uint8_t> bytes) : state_(0), bytes_(bytes) {}
 
   std::uint64_t Next();
   // Returns a number below `count`, which must not be 0.
@@ -26,6 +29,7 @@ class Random {
 
  private:
   std::uint64_t state_;
+  std::span<const std::uint8_t> bytes_ = {};
 };
 
 // A type as the grammar spells it: "int", "list(string)", "map(string, T)"; `small` is an int of a
@@ -48,10 +52,12 @@ struct Term {
 // Makes expressions over given terms. The same seed makes the same expressions.
 class Generator {
  public:
-  Generator(std::uint64_t seed, std::vector<Term> terms);
+  Generator(Random random, std::vector<Term> terms);
 
   // Makes an expression, most often of type bool; about one in thirty has a part of a wrong type.
   std::string Expression();
+  // Makes one of that type, or with a part of a wrong type.
+  std::string ExpressionOf(std::string_view type);
 
  private:
   struct Binding {
@@ -77,4 +83,4 @@ class Generator {
 // into another expression, with `other` beside it.
 std::string Mutate(std::string_view expression, std::string_view other, Random& random);
 
-}  // namespace apiserver::celtest
+}  // namespace cel_test

@@ -4,7 +4,7 @@
 
 // The grammar of the generator. A hole {T} is an expression of that type, {bool;x=T} one in which
 // the variable $x has type T. T, K and V stand for any type, alike in one production.
-namespace apiserver::celtest {
+namespace cel_test {
 
 struct Production {
   std::string_view result;
@@ -355,4 +355,4 @@ inline constexpr Production kLiterals[] = {
     {"null", "null"},
 };
 
-}  // namespace apiserver::celtest
+}  // namespace cel_test
