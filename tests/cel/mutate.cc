@@ -3,7 +3,7 @@
 
 #include "cel/generate.h"
 
-namespace apiserver::celtest {
+namespace cel_test {
 namespace {
 
 bool IsWord(char c) {
@@ -131,4 +131,4 @@ std::string Mutate(std::string_view expression, std::string_view other, Random& 
   return Joined(tokens);
 }
 
-}  // namespace apiserver::celtest
+}  // namespace cel_test

@@ -8,8 +8,11 @@
 #include "apiserver/runtime/arena.h"
 #include "cel/generate.h"
 
-namespace apiserver::celtest {
+namespace cel_test {
 namespace {
+
+namespace codec = apiserver::codec;
+namespace runtime = apiserver::runtime;
 
 // Reads the lines of a file as JSON and hands each to `take`.
 void ReadLines(const std::string& file,
@@ -18,7 +21,7 @@ void ReadLines(const std::string& file,
   if (!in) throw std::runtime_error("cannot read " + file);
   for (std::string line; std::getline(in, line);) {
     runtime::Arena arena;
-    const Result<runtime::Value> value = codec::ParseJson(line, arena);
+    const apiserver::Result<runtime::Value> value = codec::ParseJson(line, arena);
     if (!value.ok()) throw std::runtime_error(file + ": " + std::string(value.status().message()));
     take(*value, arena);
   }
@@ -64,7 +67,7 @@ void WriteGenerated(std::uint64_t seed, std::size_t count, const std::string& fi
     for (const runtime::Value& term : line["terms"].items()) {
       terms.push_back({std::string(term.at(0).AsString()), ParseShape(term.at(1).AsString())});
     }
-    worlds.push_back({name, inputs, Generator(seed + worlds.size(), std::move(terms))});
+    worlds.push_back({name, inputs, Generator(Random(seed + worlds.size()), std::move(terms))});
   });
   Random random(seed);
   for (std::size_t id = 0; id < count; ++id) {
@@ -94,4 +97,4 @@ void WriteMutated(std::uint64_t seed, std::size_t count, const std::string& file
   });
 }
 
-}  // namespace apiserver::celtest
+}  // namespace cel_test

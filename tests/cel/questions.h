@@ -7,7 +7,7 @@
 #include <vector>
 
 // Questions for the judge and the oracle (tests/oracle/cel), as lines of JSON.
-namespace apiserver::celtest {
+namespace cel_test {
 
 // Writes the environments and inputs of `file` (worlds.jsonl: declarations, inputs, and terms with
 // their types) and `count` questions about expressions made at random. Throws std::runtime_error if
@@ -20,4 +20,4 @@ void WriteGenerated(std::uint64_t seed, std::size_t count, const std::string& fi
 void WriteMutated(std::uint64_t seed, std::size_t count, const std::string& file,
                   std::ostream& out);
 
-}  // namespace apiserver::celtest
+}  // namespace cel_test
