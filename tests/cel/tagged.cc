@@ -56,8 +56,10 @@ std::string CanonicalMap(const Value& map, Arena& arena) {
   for (std::size_t i = 0; i < map.size(); ++i) {
     const std::optional<Value> key = cel::MapKeyAt(map, i, arena);
     if (!key) continue;
-    // Members that are null in data with properties are absent.
-    const std::optional<Value> value = cel::FindInMap(map, *key, arena);
+    // Members that are null in data with properties are absent. A built map may have keys that no
+    // key is equal to: lists.
+    const std::optional<Value> value =
+        map.is_data() ? cel::FindInMap(map, *key, arena) : cel::MapValueAt(map, i, arena);
     if (!value) continue;
     pairs.push_back(Joined({Canonical(*key, arena), Canonical(*value, arena)}));
   }

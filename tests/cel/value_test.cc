@@ -244,7 +244,7 @@ TEST_CASE_METHOD(Values, "cel: an index is a whole number or a key", "[cel]") {
   CHECK(Print(cel::ApplyIndex(list, Value::Double(0.5), arena)) ==
         "error: unsupported index value 0.5 in list");
   CHECK(Print(cel::ApplyIndex(map, Value::Int(1), arena)) == "error: no such key: 1");
-  CHECK(Print(cel::ApplyIndex(map, Value(), arena)) == "error: invalid qualifier type: types.Null");
+  CHECK(Print(cel::ApplyIndex(map, Value(), arena)) == "error: invalid qualifier type: <nil>");
   CHECK_FALSE(cel::FindIndex(Value::Int(1), Value::String("x"), arena).has_value());
 }
 

@@ -10,11 +10,13 @@ namespace {
 
 // Trivial, so that it needs no allocation itself.
 thread_local std::ptrdiff_t live = 0;
+thread_local std::size_t allocations = 0;
 
 void* Allocate(std::size_t bytes) {
   void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   live += static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
+  ++allocations;
   return memory;
 }
 
@@ -26,6 +28,7 @@ void Free(void* memory) noexcept {
 }  // namespace
 
 std::ptrdiff_t LiveBytes() { return live; }
+std::size_t Allocations() { return allocations; }
 
 }  // namespace counted_new
 

@@ -1,16 +1,17 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
 #include "cel/run/time_zone.h"
+#include "require.h"
 
 // Any bytes are a time zone or none. A zone has an offset at every time that expressions have.
 namespace {
 
 using apiserver::cel::TimeZone;
 using apiserver::cel::ZoneRule;
+using apiserver_fuzz::Require;
 
 constexpr std::int64_t kFirst = -62'135'596'800;  // The years 1 to 9999.
 constexpr std::int64_t kLast = 253'402'300'799;
@@ -22,7 +23,7 @@ void RequireOffsets(const Zone& zone) {
   for (const std::int64_t at : {kFirst, std::int64_t{-1}, std::int64_t{0},
                                 std::int64_t{951'782'400}, std::int64_t{1'700'000'000}, kLast}) {
     const std::int64_t offset = zone.OffsetAt(at);
-    if (offset < -kMost || offset > kMost) std::abort();
+    Require(offset >= -kMost && offset <= kMost);
   }
 }
 

@@ -296,10 +296,11 @@ std::optional<CallEstimate> EstimateSplit(const EstimateCall& call) {
                       .result_size = SizeRange{0, most}};
 }
 
+// The size of the result overflows as in Go: of a text of unknown size it is at most 0.
 std::optional<CallEstimate> EstimateQuote(const EstimateCall& call) {
   const SizeRange text = call.Size(0);
   return CallEstimate{.cost = CostOf(text, kStringTraversal),
-                      .result_size = text * SizeRange{1, 2} + SizeRange{2, 2}};
+                      .result_size = SizeRange{text.min + 2, text.max * 2 + 2}};
 }
 
 constexpr Overload kCharAt[] = {

@@ -127,10 +127,11 @@ void Builder::PlanFunction(NodeId id, Operand dst) {
   }
   Callee callee = MakeCallee(*call.function, checked_.OverloadOf(id));
   Prepare(id, callee);
-  // Calls of three arguments, and those whose overload is found when they are made, evaluate no
-  // argument after an error, and such a call costs nothing.
+  // Calls of three arguments, those whose overload is found when they are made, and those with a
+  // constant pattern evaluate no argument after an error, and such a call costs nothing.
   const auto arguments = ast_.children(id);
-  const bool stops = arguments.size() >= 3 || callee.handler == nullptr;
+  const bool stops =
+      arguments.size() >= 3 || callee.handler == nullptr || callee.prepared != nullptr;
   Label end;
   const auto count = static_cast<std::uint32_t>(arguments.size());
   const Operand first = emitter_.NewRegister(std::max<std::uint32_t>(1, count));

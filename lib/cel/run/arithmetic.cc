@@ -15,6 +15,12 @@ constexpr std::int64_t kIntMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kNanosInSecond = 1'000'000'000;
 
 Value NoSuchOverload() { return Value::Error("no such overload"); }
+// The result of an operator that the operand's type does not define. Go asks types with methods of
+// their own for it, which answer without its name. nullopt: the caller names the operator.
+std::optional<Value> NotDefined(const Value& a) {
+  const bool has_methods = a.is_string() || a.Is(Kind::kTimestamp) || a.Is(Kind::kDuration);
+  return has_methods ? std::optional(NoSuchOverload()) : std::nullopt;
+}
 Value IntOverflow() { return Value::Error("integer overflow"); }
 Value UintOverflow() { return Value::Error("unsigned integer overflow"); }
 Value TimestampOverflow() { return Value::Error("timestamp overflow"); }
@@ -135,7 +141,7 @@ std::optional<Value> Subtract(const Value& a, const Value& b) {
       return DurationResult(overflow, result);
     }
     default:
-      return std::nullopt;
+      return NotDefined(a);
   }
 }
 
@@ -148,12 +154,12 @@ std::optional<Value> Multiply(const Value& a, const Value& b) {
     case Kind::kDouble:
       return b.Is(Kind::kDouble) ? Value::Double(a.AsDouble() * b.AsDouble()) : NoSuchOverload();
     default:
-      return std::nullopt;
+      return NotDefined(a);
   }
 }
 
 std::optional<Value> Divide(const Value& a, const Value& b) {
-  if (!a.is_number()) return std::nullopt;
+  if (!a.is_number()) return NotDefined(a);
   if (a.kind() != b.kind()) return NoSuchOverload();
   if (a.Is(Kind::kDouble)) return Value::Double(a.AsDouble() / b.AsDouble());
   if (b.AsUint() == 0) return Value::Error("division by zero");
@@ -163,7 +169,7 @@ std::optional<Value> Divide(const Value& a, const Value& b) {
 }
 
 std::optional<Value> Modulo(const Value& a, const Value& b) {
-  if (!a.Is(Kind::kInt) && !a.Is(Kind::kUint)) return std::nullopt;
+  if (!a.Is(Kind::kInt) && !a.Is(Kind::kUint)) return NotDefined(a);
   if (a.kind() != b.kind()) return NoSuchOverload();
   if (b.AsUint() == 0) return Value::Error("modulus by zero");
   if (a.Is(Kind::kUint)) return Value::Uint(a.AsUint() % b.AsUint());
@@ -182,7 +188,7 @@ std::optional<Value> Negate(const Value& a) {
     case Kind::kBool:
       return NoSuchOverload();
     default:
-      return std::nullopt;
+      return NotDefined(a);
   }
 }
 

@@ -50,6 +50,12 @@ Handler HandlerOf(const FunctionEntry& function, std::size_t overload) {
   return own != nullptr ? own : function.rows[function.row_of[overload]]->handler;
 }
 
+// Calls with a constant pattern run another function in Go, which has other words.
+Value NoOverload(CallContext& call, std::span<const Value> arguments) {
+  return call.prepared() != nullptr ? CallContext::NoSuchOverload(arguments)
+                                    : call.NoSuchOverloadOf(arguments);
+}
+
 // Finds the overload that fits at run time.
 Value CallFitting(const plan::Callee& callee, CallContext& call, std::span<const Value> arguments) {
   const FunctionEntry& function = *callee.function;
@@ -59,7 +65,7 @@ Value CallFitting(const plan::Callee& callee, CallContext& call, std::span<const
       return handler(call, arguments);
     }
   }
-  return call.NoSuchOverloadOf(arguments);
+  return NoOverload(call, arguments);
 }
 
 }  // namespace
@@ -97,7 +103,7 @@ Value Call(const plan::Callee& callee, CallContext::Shared& shared,
   CallContext call(shared, callee.function->name, callee.prepared.get());
   if (callee.handler == nullptr) return CallFitting(callee, call, arguments);
   if (callee.guarded && !AllFit(arguments, *callee.overload, shared.arena)) {
-    return call.NoSuchOverloadOf(arguments);
+    return NoOverload(call, arguments);
   }
   return callee.handler(call, arguments);
 }

@@ -64,7 +64,9 @@ std::optional<Value> FindField(const Value& object, const FieldName& name, Arena
 std::optional<Value> FindIndex(const Value& object, const Value& index, Arena& arena) {
   if (index.is_error()) return index;
   if (!IsIndex(index)) {
-    return Value::Error(arena.Copy("invalid qualifier type: " + std::string(GoTypeOf(index))));
+    // Only data is null here: of constants the compiler tells.
+    const std::string_view type = index.is_null() ? "<nil>" : GoTypeOf(index);
+    return Value::Error(arena.Copy("invalid qualifier type: " + std::string(type)));
   }
   if (object.is_map()) return FindInMap(object, index, arena);
   if (object.is_list()) return FindItem(object, index, arena);

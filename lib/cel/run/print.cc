@@ -102,6 +102,30 @@ std::string PrintTypeOf(const Value& value) {
   return std::string(Type(value.RuntimeType()).name());
 }
 
+namespace {
+
+// The Go types of data are those of its JSON, and of views through a schema.
+std::string_view GoTypeOfList(const Value& list) {
+  if (!list.is_data()) return "*types.baseList";
+  const runtime::Schema* const schema = list.schema();
+  if (schema == nullptr) return "[]interface {}";
+  switch (schema->list_type) {
+    case runtime::Schema::ListType::kSet:
+      return "*common.unstructuredSetList";
+    case runtime::Schema::ListType::kMap:
+      return "*common.unstructuredMapList";
+    default:
+      return "*common.unstructuredList";
+  }
+}
+
+std::string_view GoTypeOfMap(const Value& map) {
+  if (!map.is_data()) return "*types.baseMap";
+  return map.schema() == nullptr ? "map[string]interface {}" : "*common.unstructuredMap";
+}
+
+}  // namespace
+
 std::string_view GoTypeOf(const Value& value) {
   switch (value.kind()) {
     case Kind::kNull:
@@ -123,9 +147,9 @@ std::string_view GoTypeOf(const Value& value) {
     case Kind::kDuration:
       return "types.Duration";
     case Kind::kList:
-      return "*types.baseList";
+      return GoTypeOfList(value);
     case Kind::kMap:
-      return "*types.baseMap";
+      return GoTypeOfMap(value);
     case Kind::kType:
       return "*types.Type";
     case Kind::kOptional:

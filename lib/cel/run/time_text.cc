@@ -58,6 +58,20 @@ bool IsWordByte(char c) {
   return text::IsLetter(c) || c == '\xC2' || c == '\xB5';
 }
 
+// Turns Go's words about an RFC 3339 text into those about a time without a zone, the last layout
+// that OpenAPI's reader tries.
+std::string AboutLocalTime(std::string error) {
+  constexpr std::string_view kLayout = "\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"";
+  constexpr std::string_view kLocalLayout = "\" as \"2006-01-02T15:04:05\": cannot parse \"";
+  constexpr std::string_view kZone = "\" as \"Z07:00\"";
+  const std::size_t at = error.find(kLayout);
+  if (at == std::string::npos) return error;
+  if (!error.ends_with(kZone)) return error.replace(at, kLayout.size(), kLocalLayout);
+  // All but the zone was read.
+  error.replace(error.size() - kZone.size(), kZone.size(), "\"");
+  return error.replace(at, kLayout.size(), "\": extra text: \"");
+}
+
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
@@ -75,7 +89,9 @@ std::optional<Time> ParseDateTime(std::string_view text, std::string& error) {
   if (text.empty()) return Time{};
   if (const std::optional<Time> time = ParseRfc3339(text, error)) return time;
   std::string ignored;
-  return ParseRfc3339(std::string(text) + "Z", ignored);
+  if (const auto time = ParseRfc3339(std::string(text) + "Z", ignored)) return time;
+  error = AboutLocalTime(std::move(error));
+  return std::nullopt;
 }
 
 std::optional<Time> ParseDate(std::string_view text, std::string& error) {
