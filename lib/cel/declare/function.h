@@ -175,6 +175,9 @@ struct Function {
   // Handlers see arguments that are errors.
   bool non_strict = false;
   Prepare prepare = nullptr;
+  // Go calls another function in the place of one whose arguments were prepared: it names no
+  // function in its errors, and evaluates and costs nothing after an error.
+  bool replaced_if_prepared = false;
   std::uint8_t since = kStart;
   std::uint8_t until = kForever;  // The first minor version without it.
 };

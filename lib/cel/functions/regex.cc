@@ -149,19 +149,25 @@ constexpr Overload kFindAll[] = {
 };
 
 constexpr Function kStandard[] = {
-    {.name = "matches", .overloads = kMatches, .handler = Matches, .prepare = CompilePattern},
+    {.name = "matches",
+     .overloads = kMatches,
+     .handler = Matches,
+     .prepare = CompilePattern,
+     .replaced_if_prepared = true},
 };
 constexpr Function kFunctions[] = {
     {.name = "find",
      .overloads = kFind,
      .run_cost = CostRegex,
      .estimate = EstimateFind,
-     .prepare = CompilePattern},
+     .prepare = CompilePattern,
+     .replaced_if_prepared = true},
     {.name = "findAll",
      .overloads = kFindAll,
      .run_cost = CostRegex,
      .estimate = EstimateFind,
-     .prepare = CompilePattern},
+     .prepare = CompilePattern,
+     .replaced_if_prepared = true},
 };
 
 }  // namespace

@@ -130,8 +130,7 @@ void Builder::PlanFunction(NodeId id, Operand dst) {
   // Calls of three arguments, those whose overload is found when they are made, and those with a
   // constant pattern evaluate no argument after an error, and such a call costs nothing.
   const auto arguments = ast_.children(id);
-  const bool stops =
-      arguments.size() >= 3 || callee.handler == nullptr || callee.prepared != nullptr;
+  const bool stops = arguments.size() >= 3 || callee.handler == nullptr || callee.replaced;
   Label end;
   const auto count = static_cast<std::uint32_t>(arguments.size());
   const Operand first = emitter_.NewRegister(std::max<std::uint32_t>(1, count));
@@ -163,6 +162,7 @@ void Builder::Prepare(NodeId id, Callee& callee) {
     Result<std::shared_ptr<const void>> prepared = row->prepare(constants);
     if (!prepared.ok()) return Refuse(std::string(prepared.status().message()));
     callee.prepared = *std::move(prepared);
+    callee.replaced = callee.prepared != nullptr && row->replaced_if_prepared;
   }
 }
 

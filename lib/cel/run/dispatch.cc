@@ -50,10 +50,9 @@ Handler HandlerOf(const FunctionEntry& function, std::size_t overload) {
   return own != nullptr ? own : function.rows[function.row_of[overload]]->handler;
 }
 
-// Calls with a constant pattern run another function in Go, which has other words.
-Value NoOverload(CallContext& call, std::span<const Value> arguments) {
-  return call.prepared() != nullptr ? CallContext::NoSuchOverload(arguments)
-                                    : call.NoSuchOverloadOf(arguments);
+Value NoOverload(const plan::Callee& callee, CallContext& call, std::span<const Value> arguments) {
+  return callee.replaced ? CallContext::NoSuchOverload(arguments)
+                         : call.NoSuchOverloadOf(arguments);
 }
 
 // Finds the overload that fits at run time.
@@ -65,7 +64,7 @@ Value CallFitting(const plan::Callee& callee, CallContext& call, std::span<const
       return handler(call, arguments);
     }
   }
-  return NoOverload(call, arguments);
+  return NoOverload(callee, call, arguments);
 }
 
 }  // namespace
@@ -103,7 +102,7 @@ Value Call(const plan::Callee& callee, CallContext::Shared& shared,
   CallContext call(shared, callee.function->name, callee.prepared.get());
   if (callee.handler == nullptr) return CallFitting(callee, call, arguments);
   if (callee.guarded && !AllFit(arguments, *callee.overload, shared.arena)) {
-    return NoOverload(call, arguments);
+    return NoOverload(callee, call, arguments);
   }
   return callee.handler(call, arguments);
 }

@@ -113,6 +113,7 @@ struct Callee {
   RunCost cost_by_name = nullptr;
   RunCost cost_by_overload = nullptr;
   std::shared_ptr<const void> prepared = nullptr;
+  bool replaced = false;  // Function::replaced_if_prepared, of a call that was prepared.
 };
 
 }  // namespace apiserver::inline v0::cel::plan
