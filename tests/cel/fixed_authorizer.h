@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "apiserver/cel/authorizer.h"
+#include "apiserver/runtime/value.h"
 
 namespace cel_test {
 
@@ -46,5 +48,20 @@ class FixedAuthorizer final : public apiserver::auth::Authorizer {
   apiserver::cel::UserAuthorizer user_;
   mutable std::vector<std::string> questions_;
 };
+
+// Reads an answer of the tables: {"decision":"allow","reason":"…","error":"…"}. With an
+// error there is no reason.
+inline apiserver::Result<apiserver::auth::Verdict> VerdictOf(
+    const apiserver::runtime::Value& fixed) {
+  using apiserver::auth::Decision;
+  if (const std::string_view error = fixed["error"].AsString(); !error.empty()) {
+    return apiserver::Status(apiserver::Reason::kInternalError, std::string(error));
+  }
+  const std::string_view decision = fixed["decision"].AsString();
+  apiserver::auth::Verdict verdict = {.reason = std::string(fixed["reason"].AsString())};
+  if (decision == "allow") verdict.decision = Decision::kAllow;
+  if (decision == "deny") verdict.decision = Decision::kDeny;
+  return verdict;
+}
 
 }  // namespace cel_test

@@ -61,18 +61,6 @@ class TextSizes final : public cel::estimate::Sizes {
   std::uint64_t size_;
 };
 
-// An authorizer as the oracle has it. Where it has an error, ours gives no reason.
-Result<auth::Verdict> VerdictOf(const runtime::Value& fixed) {
-  if (const std::string_view error = fixed["error"].AsString(); !error.empty()) {
-    return Status(apiserver::Reason::kInternalError, std::string(error));
-  }
-  const std::string_view decision = fixed["decision"].AsString();
-  auth::Verdict verdict = {.reason = std::string(fixed["reason"].AsString())};
-  if (decision == "allow") verdict.decision = auth::Decision::kAllow;
-  if (decision == "deny") verdict.decision = auth::Decision::kDeny;
-  return verdict;
-}
-
 // The memory of an evaluation's inputs.
 struct Inputs {
   cel::Scratch scratch;

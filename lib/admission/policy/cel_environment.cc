@@ -1,5 +1,7 @@
 #include "admission/policy/cel_environment.h"
 
+#include "apiserver/cel/authorizer.h"
+
 namespace apiserver::v0::admission::policy {
 
 namespace {
@@ -77,14 +79,13 @@ Type JSONPatchType() {
 
 Type ObjectType() { return Type::Struct(cel::StructType{.name = "Object", .open = true}); }
 
-// The variables and types that all expressions know, and the functions of `declarations`.
-cel::Environment BaseOf(cel::Mode mode, const Declarations& declarations) {
+// The variables and types that all expressions know. `patch_types`: those of mutations too.
+cel::Environment BaseOf(cel::Mode mode, bool patch_types) {
   const Type request = RequestType();
   const Type ns = NamespaceType();
   std::vector<Type> types = {ns, request};
   std::vector<cel::Library> libraries;
-  if (declarations.authorizer) libraries.push_back(cel::Library::kAuthorizer);
-  if (declarations.patch_types) {
+  if (patch_types) {
     types.push_back(ObjectType());
     types.push_back(JSONPatchType());
     libraries.push_back(cel::Library::kJsonPatch);
@@ -145,18 +146,13 @@ Type ComposedType(const Type& type) {
 
 ExpressionCompiler::ExpressionCompiler() {
   for (const cel::Mode mode : {cel::Mode::kNew, cel::Mode::kStored}) {
-    for (const bool authorizer : {false, true}) {
-      for (const bool patch_types : {false, true}) {
-        bases_.push_back(BaseOf(mode, {.authorizer = authorizer, .patch_types = patch_types}));
-      }
-    }
+    for (const bool patch_types : {false, true}) bases_.push_back(BaseOf(mode, patch_types));
   }
 }
 
 const cel::Environment& ExpressionCompiler::BaseFor(cel::Mode mode,
                                                     const Declarations& declarations) const {
-  const std::size_t row = mode == cel::Mode::kNew ? 0 : 4;
-  return bases_[row + (declarations.authorizer ? 2 : 0) + (declarations.patch_types ? 1 : 0)];
+  return bases_[(mode == cel::Mode::kNew ? 0 : 2) + (declarations.patch_types ? 1 : 0)];
 }
 
 cel::Environment ExpressionCompiler::EnvironmentFor(
@@ -173,10 +169,9 @@ cel::Environment ExpressionCompiler::EnvironmentFor(
   }
   std::vector<cel::Variable> declared = {
       {.name = named(declarations.params, "params"), .type = Type::Dyn()},
-      {.name = named(declarations.authorizer, "authorizer"),
-       .type = Type::Struct("kubernetes.authorization.Authorizer")},
+      {.name = named(declarations.authorizer, "authorizer"), .type = cel::AuthorizerType()},
       {.name = named(declarations.authorizer, "authorizer.requestResource"),
-       .type = Type::Struct("kubernetes.authorization.ResourceCheck")},
+       .type = cel::ResourceCheckType()},
       // An unknown name is an undefined field. Each known one is a variable of its own, which is
       // evaluated only if it is read.
       {.name = named(declarations.variables, "variables"),

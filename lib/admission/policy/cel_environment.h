@@ -56,7 +56,7 @@ class ExpressionCompiler {
  private:
   const cel::Environment& BaseFor(cel::Mode mode, const Declarations& declarations) const;
 
-  // The environments by mode, authorizer and patch types, in this order.
+  // The environments by mode and patch types, in this order.
   std::vector<cel::Environment> bases_;
 };
 
@@ -70,5 +70,6 @@ cel::Type ComposedTypeOf(const CompiledExpression& compiled);
 // The number of inputs before composited variables: object, oldObject, namespaceObject, request,
 // params, authorizer, authorizer.requestResource and variables, in this order.
 inline constexpr std::size_t kFixedInputs = 8;
+inline constexpr std::size_t kAuthorizerInput = 5;
 
 }  // namespace apiserver::inline v0::admission::policy

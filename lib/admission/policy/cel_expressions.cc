@@ -45,7 +45,12 @@ CompiledExpression Composition::Compile(ExpressionUse use, std::string_view text
     at =
         environments_.emplace(key, compiler_->EnvironmentFor(mode, declarations, variables_)).first;
   }
-  return compiler_->Compile(use, text, at->second);
+  CompiledExpression compiled = compiler_->Compile(use, text, at->second);
+  if (compiled.program) {
+    asks_authorizer_ = asks_authorizer_ || compiled.program->Uses("authorizer") ||
+                       compiled.program->Uses("authorizer.requestResource");
+  }
+  return compiled;
 }
 
 // A composited variable of one activation.
@@ -133,6 +138,7 @@ Activation::Activation(const Composition& composition, const Variables& variable
              missing("no such attribute(s): authorizer"),
              missing("no such attribute(s): authorizer.requestResource"),
              cel::Input{.lazy = variables_.get()}};
+  BindAuthorizer(variables);
   for (const Composition::Item& item : composition.items()) {
     composed_.push_back(std::make_unique<ComposedInput>(*this, item, inputs_.size()));
     inputs_.push_back({.lazy = composed_.back().get()});
@@ -140,6 +146,25 @@ Activation::Activation(const Composition& composition, const Variables& variable
 }
 
 Activation::~Activation() = default;
+
+void Activation::BindAuthorizer(const Variables& variables) {
+  if (variables.authorizer == nullptr) return;
+  const Attributes& attributes = *variables.attributes;
+  // The user belongs to the request, which outlives the evaluation.
+  static const auth::UserInfo unknown;
+  const auth::UserInfo& user = attributes.user ? *attributes.user : unknown;
+  authorizer_ = cel::UserAuthorizer{.authorizer = variables.authorizer,
+                                    .user = auth::UserInfoPtr(auth::UserInfoPtr(), &user)};
+  inputs_[kAuthorizerInput].value = cel::AuthorizerValue(*authorizer_, scratch_.arena());
+  inputs_[kAuthorizerInput + 1].value =
+      cel::ResourceCheckValue(*authorizer_,
+                              {.group = attributes.resource.group,
+                               .resource = attributes.resource.resource,
+                               .subresource = attributes.subresource,
+                               .namespace_ = attributes.namespace_,
+                               .name = attributes.name},
+                              scratch_.arena());
+}
 
 Activation::Result Activation::Evaluate(const NamedExpression& expression, const Context& ctx,
                                         std::int64_t& budget) {

@@ -13,6 +13,7 @@
 #include "admission/policy/cel_environment.h"
 #include "admission/policy/expressions.h"
 #include "admission/policy/mutator.h"
+#include "apiserver/cel/authorizer.h"
 #include "apiserver/cel/evaluate.h"
 
 // Expressions of the Common Expression Language, compiled and evaluated:
@@ -39,6 +40,8 @@ class Composition {
   // composition in `authorizer` and `patch_types`.
   CompiledExpression Compile(ExpressionUse use, std::string_view text, cel::Mode mode,
                              const Declarations& declarations);
+  // Tells if any expression of the policy, compiled by now, reads `authorizer`.
+  bool asks_authorizer() const { return asks_authorizer_; }
   // Frees what only compiling needs: called when the policy is compiled.
   void Finish() { environments_.clear(); }
 
@@ -47,6 +50,7 @@ class Composition {
   const Declarations declarations_;
   std::vector<Item> items_;
   std::vector<ComposedVariable> variables_;
+  bool asks_authorizer_ = false;
   // The environments of the variables so far, which many expressions share.
   std::map<std::pair<cel::Mode, Declarations>, cel::Environment> environments_;
 };
@@ -78,6 +82,8 @@ class Activation {
   Result Evaluate(const NamedExpression& expression, const Context& ctx, std::int64_t& budget);
 
  private:
+  void BindAuthorizer(const Variables& variables);
+
   class ComposedInput;
   class VariablesInput;
   friend class ComposedInput;
@@ -85,6 +91,8 @@ class Activation {
 
   const Composition& composition_;
   cel::Scratch& scratch_;
+  // Null: `authorizer` is not bound.
+  std::optional<cel::UserAuthorizer> authorizer_;
   std::vector<cel::Input> inputs_;
   std::vector<std::unique_ptr<ComposedInput>> composed_;
   std::unique_ptr<VariablesInput> variables_;

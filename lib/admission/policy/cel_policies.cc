@@ -87,6 +87,7 @@ std::shared_ptr<const Validator> CompileValidating(
   parts.audit_annotations =
       CompileList(composition, ExpressionUse::kAuditAnnotation,
                   TextsAt(spec["auditAnnotations"], "valueExpression"), declarations);
+  parts.asks_authorizer = composition->asks_authorizer();
   composition->Finish();
   return std::make_shared<const Validator>(std::move(parts));
 }
@@ -108,7 +109,8 @@ std::shared_ptr<const Mutator> CompileMutating(
   }
   MatchConditions conditions(ConditionsOf(policy, composition));
   composition->Finish();
-  return std::make_shared<const Mutator>(Mutator{std::move(conditions), std::move(mutations)});
+  return std::make_shared<const Mutator>(
+      Mutator{std::move(conditions), std::move(mutations), composition->asks_authorizer()});
 }
 
 // Checks the expressions of one policy: validate* of the group's validation.

@@ -24,6 +24,7 @@ struct MatchConditionsOptions {
   std::string name = {};                   // The policy or webhook, for metrics.
   std::string_view kind = "policy";        // "policy" or "webhook", for metrics.
   std::string_view type = "validate";      // "validate", "admit" or "validating", for metrics.
+  bool asks_authorizer = false;            // A condition reads `authorizer`.
 };
 
 // Conditions that a request must meet. Immutable; any thread that may block.
@@ -31,6 +32,8 @@ class MatchConditions {
  public:
   explicit MatchConditions(MatchConditionsOptions options) : options_(std::move(options)) {}
 
+  // Tells if an evaluation may ask the authorizer.
+  bool asks_authorizer() const { return options_.asks_authorizer; }
   // Evaluates the conditions. One that is false skips the request whatever else failed; otherwise
   // the failure policy decides about errors. `metrics` may be null.
   MatchResult Match(const Context& ctx, const Variables& variables, Metrics* metrics) const;

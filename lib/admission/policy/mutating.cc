@@ -262,6 +262,7 @@ class MutatingPolicyAdmission final : public Plugin {
     if (!snapshot) return {};
     const std::vector<std::uint32_t> candidates = snapshot->Candidates(attributes);
     if (candidates.empty()) return {};
+    RETURN_IF_ERROR(PolicyDispatcher::RequireAuthorizer(ctx, *snapshot, candidates));
     MutatingPass pass(ctx, dispatcher_, attributes);
     for (const std::uint32_t index : candidates) {
       RETURN_IF_ERROR(pass.Collect(snapshot->hooks()[index]));

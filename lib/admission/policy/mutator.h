@@ -28,6 +28,7 @@ class Mutation {
 struct Mutator {
   MatchConditions conditions;
   std::vector<std::shared_ptr<const Mutation>> mutations;
+  bool asks_authorizer = false;  // An expression reads `authorizer`.
 };
 
 }  // namespace apiserver::inline v0::admission::policy

@@ -28,6 +28,15 @@ PolicyDispatcher::PolicyDispatcher(PolicyAdmissionOptions options)
       }()),
       matcher_(options_.namespaces.get()) {}
 
+Status PolicyDispatcher::RequireAuthorizer(const Context& ctx, const Snapshot& snapshot,
+                                           const std::vector<std::uint32_t>& candidates) {
+  if (ctx.may_block()) return {};
+  const bool asks = std::ranges::any_of(candidates, [&](std::uint32_t index) {
+    return snapshot.hooks()[index].policy->asks_authorizer();
+  });
+  return asks ? Status(Reason::kWouldBlock, "the authorizer may wait") : Status();
+}
+
 Result<std::shared_ptr<const Snapshot>> PolicyDispatcher::SnapshotFor(
     const Attributes& attributes) const {
   const runtime::GroupResource resource = attributes.resource.group_resource();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "admission/policy/match_resources.h"
 #include "admission/policy/request_values.h"
@@ -20,6 +22,9 @@ class PolicyDispatcher {
   RequestValues ValuesOf(const Attributes& attributes) const {
     return {matcher_.namespaces(), options_.authorizer.get(), attributes};
   }
+  // kWouldBlock: one of the policies asks the authorizer, which may wait, and `ctx` must not.
+  static Status RequireAuthorizer(const Context& ctx, const Snapshot& snapshot,
+                                  const std::vector<std::uint32_t>& candidates);
   // Returns the policies for a request. Null: policies never intercept it.
   Result<std::shared_ptr<const Snapshot>> SnapshotFor(const Attributes& attributes) const;
 

@@ -40,6 +40,11 @@ struct Policy {
   bool reinvoke_if_needed = false;                       // reinvocationPolicy: IfNeeded.
   std::shared_ptr<const Validator> validator = nullptr;  // Null: the policy is mutating.
   std::shared_ptr<const Mutator> mutator = nullptr;      // Null: the policy is validating.
+
+  // Tells if an evaluation may ask the authorizer.
+  bool asks_authorizer() const {
+    return validator ? validator->asks_authorizer() : mutator && mutator->asks_authorizer;
+  }
 };
 using PolicyPtr = std::shared_ptr<const Policy>;
 // Compiles the expressions of a policy. Errors of expressions are part of the result.

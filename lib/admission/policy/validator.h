@@ -63,12 +63,16 @@ struct ValidatorParts {
   std::vector<std::string> audit_texts = {};      // The expressions.
   ExpressionListPtr audit_annotations = nullptr;  // As many as keys. Required.
   bool fail_open = false;                         // failurePolicy: Ignore.
+  bool asks_authorizer = false;                   // An expression reads `authorizer`.
 };
 
 // A compiled ValidatingAdmissionPolicy. Immutable; any thread that may block.
 class Validator {
  public:
   explicit Validator(ValidatorParts parts);
+
+  // Tells if an evaluation may ask the authorizer.
+  bool asks_authorizer() const { return parts_.asks_authorizer; }
 
   // Evaluates the policy once. `metrics` may be null.
   ValidateResult Validate(const Context& ctx, const Variables& variables, Metrics* metrics) const;

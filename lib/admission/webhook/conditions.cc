@@ -33,7 +33,8 @@ std::shared_ptr<const policy::MatchConditions> Compiled(const Webhook& webhook) 
       .fail_open = webhook.fail_open,
       .name = webhook.name,
       .kind = "webhook",
-      .type = TypeOf(webhook)};
+      .type = TypeOf(webhook),
+      .asks_authorizer = composition->asks_authorizer()};
   composition->Finish();
   return std::make_shared<const policy::MatchConditions>(std::move(options));
 }
@@ -54,6 +55,9 @@ Result<bool> MeetsConditions(const Context& ctx, const Attributes& attributes,
   if (webhook.match_conditions.empty()) return true;
   policy::MatchResult result{.matches = false, .error = "match conditions have not been compiled"};
   if (webhook.compiled_conditions) {
+    if (webhook.compiled_conditions->asks_authorizer() && !ctx.may_block()) {
+      return Status(Reason::kWouldBlock, "the authorizer may wait");
+    }
     // The resource is the requested one, the kind that of the webhook's version, as upstream.
     const policy::Variables variables =
         values.ForConditions({attributes.resource, invocation.kind}, objects);
