@@ -14,8 +14,8 @@
 namespace apiserver::cel {
 namespace {
 
+using apiserver::testing::ForEachRow;
 using runtime::SchemaPtr;
-using testing::ForEachRow;
 using Json = runtime::Value;
 
 const Environment& Stored() {
@@ -270,7 +270,7 @@ TEST_CASE("cel: old values are found as upstream's", "[cel][rules]") {
     // A rule with oldSelf runs where there is an old value, whatever becomes of it.
     const auto reported = [&](std::string rule) {
       const SchemaPtr schema =
-          testing::WithRuleAt(plain, place, {.rule = std::move(rule), .message = ""});
+          apiserver::testing::WithRuleAt(plain, place, {.rule = std::move(rule), .message = ""});
       const RuleFindings findings = Validate(RuleSet::Compile(schema, false, Stored()), subject);
       const auto here = [&](const field::Error& error) {
         std::string where = error.field;

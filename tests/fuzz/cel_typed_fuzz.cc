@@ -16,7 +16,6 @@ namespace {
 using apiserver_fuzz::Require;
 namespace cel = apiserver::cel;
 using cel_test::Generator;
-using cel_test::Random;
 using cel_test::SmallWorld;
 
 // Evaluates within a large budget. nullopt: it fails.
@@ -36,7 +35,7 @@ std::optional<bool> EvaluateBool(const SmallWorld& world, const cel::Program& pr
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const SmallWorld world;
   static const cel::Environment environment = world.In({1, 36}, cel::Mode::kStored);
-  const Random random(std::span(data, size));
+  const cel_test::Random random(std::span(data, size));
   Generator generator(random, world.terms());
   const std::string a = "(" + generator.ExpressionOf("bool") + ")";
   const std::string b = "(" + generator.ExpressionOf("bool") + ")";

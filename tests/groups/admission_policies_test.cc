@@ -20,7 +20,7 @@ using apiserver::field::ErrorList;
 using apiserver::runtime::Object;
 
 // Notes the expressions that it is asked about; texts that contain "bad" are errors.
-class Recorder final : public policy::ExpressionChecker {
+class ExpressionRecorder final : public policy::ExpressionChecker {
  public:
   void Check(const policy::Expression& expression, const apiserver::field::Path& path,
              ErrorList& errors) override {
@@ -37,11 +37,11 @@ class Recorder final : public policy::ExpressionChecker {
 };
 
 // Members of a spec, by name; later ones replace earlier ones.
-struct Spec {
+struct PolicySpec {
   std::vector<std::pair<std::string, std::string>> members;
 
-  Spec With(const std::string& name, const std::string& value) const {
-    Spec changed;
+  PolicySpec With(const std::string& name, const std::string& value) const {
+    PolicySpec changed;
     for (const auto& member : members) {
       if (member.first != name) changed.members.push_back(member);
     }
@@ -58,54 +58,55 @@ struct Spec {
   }
 };
 
-const std::string kRule =
+const std::string kPolicyRule =
     R"({"operations":["CREATE"],"apiGroups":["a"],"apiVersions":["a"],"resources":["a"]})";
-std::string Match(const std::string& rules, const std::string& more = "") {
+std::string MatchJson(const std::string& rules, const std::string& more = "") {
   return R"({"resourceRules":[)" + rules + "]" + more + "}";
 }
 
-const Spec kValidating{
-    {{"matchConstraints", Match(kRule)}, {"validations", R"([{"expression":"object.x < 100"}])"}}};
-const Spec kMutating{
-    {{"matchConstraints", Match(kRule)},
+const PolicySpec kValidating{{{"matchConstraints", MatchJson(kPolicyRule)},
+                              {"validations", R"([{"expression":"object.x < 100"}])"}}};
+const PolicySpec kMutating{
+    {{"matchConstraints", MatchJson(kPolicyRule)},
      {"mutations",
       R"([{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{}"}}])"},
      {"reinvocationPolicy", R"("Never")"}}};
-const Spec kValidatingBinding{{{"policyName", R"("x")"}, {"validationActions", R"(["Deny"])"}}};
-const Spec kMutatingBinding{{{"policyName", R"("x")"}}};
+const PolicySpec kValidatingBinding{
+    {{"policyName", R"("x")"}, {"validationActions", R"(["Deny"])"}}};
+const PolicySpec kMutatingBinding{{{"policyName", R"("x")"}}};
 
-std::unique_ptr<Object> Parse(const std::string& kind, const std::string& json) {
+std::unique_ptr<Object> ParsePolicy(const std::string& kind, const std::string& json) {
   return apiserver::testing::ParseRow(group::PolicyKinds(), kind, json);
 }
 
-std::string Wrong(const ErrorList& errors) { return errors.empty() ? "" : errors.Aggregate(); }
+std::string ErrorsOf(const ErrorList& errors) { return errors.empty() ? "" : errors.Aggregate(); }
 
 std::string PolicyErrors(const std::string& kind, const std::string& json) {
-  Recorder recorder;
-  return Wrong(group::ValidatePolicy(*Parse(kind, json), nullptr, recorder));
+  ExpressionRecorder recorder;
+  return ErrorsOf(group::ValidatePolicy(*ParsePolicy(kind, json), nullptr, recorder));
 }
 
-struct Row {
+struct PolicyRow {
   std::string name;
   std::string object;
   std::string error;  // Everything that is wrong; empty: nothing is.
 };
 
-void CheckRows(const std::string& kind, const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+void CheckPolicyRows(const std::string& kind, const std::vector<PolicyRow>& rows) {
+  for (const PolicyRow& row : rows) {
     INFO(row.name << ": " << row.object);
     const bool binding = kind.ends_with("Binding");
-    CHECK((binding ? Wrong(group::ValidatePolicyBinding(*Parse(kind, row.object)))
+    CHECK((binding ? ErrorsOf(group::ValidatePolicyBinding(*ParsePolicy(kind, row.object)))
                    : PolicyErrors(kind, row.object)) == row.error);
   }
 }
 
-std::string Rules(const std::string& operations, const std::string& resources) {
-  return Match(R"({"operations":[)" + operations +
-               R"(],"apiGroups":["a"],"apiVersions":["a"],"resources":[)" + resources + "]}");
+std::string RulesJson(const std::string& operations, const std::string& resources) {
+  return MatchJson(R"({"operations":[)" + operations +
+                   R"(],"apiGroups":["a"],"apiVersions":["a"],"resources":[)" + resources + "]}");
 }
 
-std::string Many(int count, const std::string& before, const std::string& after) {
+std::string ManyItems(int count, const std::string& before, const std::string& after) {
   std::string list;
   for (int i = 0; i < count; ++i) {
     list += (list.empty() ? "" : ",") + before + std::to_string(i) + after;
@@ -120,7 +121,7 @@ TEST_CASE("policies: matched requests are validated as upstream", "[groups]") {
   const auto with = [](const std::string& match) {
     return kValidating.With("matchConstraints", match).Json();
   };
-  CheckRows(
+  CheckPolicyRows(
       "ValidatingAdmissionPolicy",
       {{"valid", kValidating.Json(), ""},
        {"metadata.name validation", kValidating.Json("!!!!"),
@@ -134,26 +135,28 @@ TEST_CASE("policies: matched requests are validated as upstream", "[groups]") {
        {"no match constraints", with(""), "spec.matchConstraints: Required value"},
        {"matchConstraints.resourceRules is required", with("{}"),
         "spec.matchConstraints.resourceRules: Required value"},
-       {"resourceNames check", with(Match(R"({"resourceNames":["/./."],)" + kRule.substr(1))),
+       {"resourceNames check",
+        with(MatchJson(R"({"resourceNames":["/./."],)" + kPolicyRule.substr(1))),
         "spec.matchConstraints.resourceRules[0].resourceNames[0]: Invalid value: \"/./.\": may not "
         "contain '/'"},
        {"resourceNames cannot duplicate",
-        with(Match(R"({"resourceNames":["test","test"],)" + kRule.substr(1))),
+        with(MatchJson(R"({"resourceNames":["test","test"],)" + kPolicyRule.substr(1))),
         "spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: \"test\""},
-       {"matchPolicy", with(Match(kRule, R"(,"matchPolicy":"other")")),
+       {"matchPolicy", with(MatchJson(kPolicyRule, R"(,"matchPolicy":"other")")),
         "spec.matchConstraints.matchPolicy: Unsupported value: \"other\": supported values: "
         "\"Equivalent\", \"Exact\""},
-       {"operation must be either create/update", with(Rules("\"PATCH\"", "\"a\"")),
+       {"operation must be either create/update", with(RulesJson("\"PATCH\"", "\"a\"")),
         "spec.matchConstraints.resourceRules[0].operations[0]: Unsupported value: \"PATCH\": "
         "supported values: \"*\", \"CONNECT\", \"CREATE\", \"DELETE\", \"UPDATE\""},
-       {"resource a/* cannot mix with a/x", with(Rules("\"CREATE\"", R"("a/*","a/x")")),
+       {"resource a/* cannot mix with a/x", with(RulesJson("\"CREATE\"", R"("a/*","a/x")")),
         "spec.matchConstraints.resourceRules[0].resources[1]: Invalid value: \"a/x\": if 'a/*' is "
         "present, must not specify a/x"},
        {"exclude rules too",
-        with(Match(kRule, R"(,"excludeResourceRules":[{"operations":["CREATE"],"apiGroups":["a"],)"
-                          R"("resources":["a"]}])")),
+        with(MatchJson(kPolicyRule,
+                       R"(,"excludeResourceRules":[{"operations":["CREATE"],"apiGroups":["a"],)"
+                       R"("resources":["a"]}])")),
         "spec.matchConstraints.excludeResourceRules[0].apiVersions: Required value"},
-       {"selector", with(Match(kRule, R"(,"objectSelector":{"matchLabels":{"a":"-"}})")),
+       {"selector", with(MatchJson(kPolicyRule, R"(,"objectSelector":{"matchLabels":{"a":"-"}})")),
         "spec.matchConstraints.objectSelector.matchLabels: Invalid value: \"-\": a valid label "
         "must "
         "be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
@@ -172,7 +175,7 @@ TEST_CASE("policies: paramKind is validated as upstream", "[groups]") {
       "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
       "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
       "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-  CheckRows(
+  CheckPolicyRows(
       "ValidatingAdmissionPolicy",
       {{"valid", with("example.com/v1", "FooBar"), ""},
        {"legacy group", with("v1", "ConfigMap"), ""},
@@ -196,7 +199,7 @@ TEST_CASE("policies: validations and messages are validated as upstream", "[grou
   const auto with = [](const std::string& validation) {
     return kValidating.With("validations", "[" + validation + "]").Json();
   };
-  CheckRows(
+  CheckPolicyRows(
       "ValidatingAdmissionPolicy",
       {{"nothing to do", kValidating.With("validations", "").Json(),
         "[spec.validations: Required value: validations or auditAnnotations must contain at least "
@@ -230,7 +233,7 @@ TEST_CASE("policies: conditions, variables and annotations are validated as upst
       "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
   const std::string one = R"({"name":"a","expression":"true"})";
-  CheckRows(
+  CheckPolicyRows(
       "ValidatingAdmissionPolicy",
       {{"single match condition must have a name",
         kValidating.With("matchConditions", R"([{"expression":"true"}])").Json(),
@@ -242,7 +245,8 @@ TEST_CASE("policies: conditions, variables and annotations are validated as upst
         kValidating.With("matchConditions", "[" + one + "," + one + "]").Json(),
         "spec.matchConditions[1].name: Duplicate value: \"a\""},
        {"65 conditions",
-        kValidating.With("matchConditions", Many(65, R"({"name":"a)", R"(","expression":"a"})"))
+        kValidating
+            .With("matchConditions", ManyItems(65, R"({"name":"a)", R"(","expression":"a"})"))
             .Json(),
         "spec.matchConditions: Too many: 65: must have at most 64 items"},
        {"variable composition empty name",
@@ -272,7 +276,7 @@ TEST_CASE("policies: conditions, variables and annotations are validated as upst
         "length"}});
   const std::string many =
       PolicyErrors("ValidatingAdmissionPolicy",
-                   annotated(Many(21, R"({"key":"a)", R"(","valueExpression":"'b'"})")));
+                   annotated(ManyItems(21, R"({"key":"a)", R"(","valueExpression":"'b'"})")));
   CHECK(many.starts_with(R"(spec.auditAnnotations: Invalid value: [{"Key":"a0","ValueExpression":)"
                          R"("'b'"},{"Key":"a1",)"));
   CHECK(many.ends_with("must not have more than 20 auditAnnotations"));
@@ -285,7 +289,7 @@ TEST_CASE("policies: mutations are validated as upstream", "[groups]") {
   };
   const std::string both =
       R"("applyConfiguration":{"expression":"Object{}"},"jsonPatch":{"expression":"[]"})";
-  CheckRows(
+  CheckPolicyRows(
       "MutatingAdmissionPolicy",
       {{"valid", kMutating.Json(), ""},
        {"no mutations", kMutating.With("mutations", "").Json(),
@@ -314,7 +318,7 @@ TEST_CASE("policies: mutations are validated as upstream", "[groups]") {
        {"unknown reinvocation policy", kMutating.With("reinvocationPolicy", "\"Always\"").Json(),
         "spec.reinvocationPolicy: Unsupported value: \"Always\": supported values: \"IfNeeded\", "
         "\"Never\""},
-       {"DELETE", kMutating.With("matchConstraints", Rules("\"DELETE\"", "\"a\"")).Json(),
+       {"DELETE", kMutating.With("matchConstraints", RulesJson("\"DELETE\"", "\"a\"")).Json(),
         "spec.matchConstraints.resourceRules.operations: Unsupported value: \"DELETE\": supported "
         "values: \"*\", \"CONNECT\", \"CREATE\", \"UPDATE\""}});
 }
@@ -327,7 +331,7 @@ TEST_CASE("policies: bindings are validated as upstream", "[groups]") {
   const auto param = [](const std::string& ref) {
     return kValidatingBinding.With("paramRef", ref).Json();
   };
-  CheckRows(
+  CheckPolicyRows(
       "ValidatingAdmissionPolicyBinding",
       {{"valid", kValidatingBinding.Json(), ""},
        {"no policy", kValidatingBinding.With("policyName", "").Json(),
@@ -358,25 +362,25 @@ TEST_CASE("policies: bindings are validated as upstream", "[groups]") {
         param(R"({"name":"a","parameterNotFoundAction":"Skip"})"),
         "spec.paramRef.parameterNotFoundAction: Unsupported value: \"Skip\": supported values: "
         "\"Deny\", \"Allow\""}});
-  CheckRows(
+  CheckPolicyRows(
       "MutatingAdmissionPolicyBinding",
       {{"valid", kMutatingBinding.Json(), ""},
        {"rules are optional", kMutatingBinding.With("matchResources", "{}").Json(), ""},
-       {"DELETE", kMutatingBinding.With("matchResources", Rules("\"DELETE\"", "\"a\"")).Json(),
+       {"DELETE", kMutatingBinding.With("matchResources", RulesJson("\"DELETE\"", "\"a\"")).Json(),
         "spec.matchResources.resourceRules.operations: Unsupported value: \"DELETE\": "
         "supported values: \"*\", \"CONNECT\", \"CREATE\", \"UPDATE\""}});
 }
 
 TEST_CASE("policies: each expression is checked for its use", "[groups]") {
-  const Spec spec =
+  const PolicySpec spec =
       kValidating.With("paramKind", R"({"apiVersion":"v1","kind":"ConfigMap"})")
           .With("matchConditions", R"([{"name":"c","expression":" cond "}])")
           .With("variables", R"([{"name":"v","expression":" var "}])")
           .With("validations", R"([{"expression":" val ","messageExpression":" msg "}])")
           .With("auditAnnotations", R"([{"key":"k","valueExpression":" audit "}])");
-  Recorder created;
-  const auto object = Parse("ValidatingAdmissionPolicy", spec.Json());
-  CHECK(Wrong(group::ValidatePolicy(*object, nullptr, created)) == "");
+  ExpressionRecorder created;
+  const auto object = ParsePolicy("ValidatingAdmissionPolicy", spec.Json());
+  CHECK(ErrorsOf(group::ValidatePolicy(*object, nullptr, created)) == "");
   CHECK(created.lines ==
         std::vector<std::string>{"0 spec.matchConditions[0].expression [cond] params",
                                  "1 spec.variables[0].expression [ var ] as v params",
@@ -384,31 +388,32 @@ TEST_CASE("policies: each expression is checked for its use", "[groups]") {
                                  "3 spec.validations[0].messageExpression [ msg ] params",
                                  "4 spec.auditAnnotations[0].valueExpression [audit] params"});
   // TestValidateValidatingAdmissionPolicyUpdate: what is stored may use what was allowed then.
-  Recorder updated;
-  const auto now = Parse("ValidatingAdmissionPolicy",
-                         spec.With("paramKind", "").With("failurePolicy", "\"Ignore\"").Json());
-  CHECK(Wrong(group::ValidatePolicy(*now, object.get(), updated)) == "");
+  ExpressionRecorder updated;
+  const auto now =
+      ParsePolicy("ValidatingAdmissionPolicy",
+                  spec.With("paramKind", "").With("failurePolicy", "\"Ignore\"").Json());
+  CHECK(ErrorsOf(group::ValidatePolicy(*now, object.get(), updated)) == "");
   CHECK(updated.lines ==
         std::vector<std::string>{"0 spec.matchConditions[0].expression [cond]",
                                  "1 spec.variables[0].expression [ var ] as v",
                                  "2 spec.validations[0].expression [ val ] stored",
                                  "3 spec.validations[0].messageExpression [ msg ] stored",
                                  "4 spec.auditAnnotations[0].valueExpression [audit] stored"});
-  // Match conditions that did not change are not checked again.
-  Recorder same;
-  CHECK(Wrong(group::ValidatePolicy(*object, object.get(), same)) == "");
+  // MatchJson conditions that did not change are not checked again.
+  ExpressionRecorder same;
+  CHECK(ErrorsOf(group::ValidatePolicy(*object, object.get(), same)) == "");
   CHECK(same.lines.size() == 4);
   CHECK(same.lines.front().starts_with("1 spec.variables[0]"));
 }
 
 TEST_CASE("policies: both forms of a mutation are compiled", "[groups]") {
-  const Spec spec = kMutating.With(
+  const PolicySpec spec = kMutating.With(
       "mutations",
       R"([{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":" Object{} "}},)"
       R"({"patchType":"JSONPatch","jsonPatch":{"expression":" [] bad "}}])");
-  Recorder recorder;
-  const auto object = Parse("MutatingAdmissionPolicy", spec.Json());
-  CHECK(Wrong(group::ValidatePolicy(*object, object.get(), recorder)) ==
+  ExpressionRecorder recorder;
+  const auto object = ParsePolicy("MutatingAdmissionPolicy", spec.Json());
+  CHECK(ErrorsOf(group::ValidatePolicy(*object, object.get(), recorder)) ==
         "spec.mutations[1].jsonPatch.expression: Invalid value: \"[] bad\": compilation failed: "
         "bad");
   CHECK(recorder.lines == std::vector<std::string>{
@@ -419,7 +424,7 @@ TEST_CASE("policies: both forms of a mutation are compiled", "[groups]") {
 // TestValidateValidatingAdmissionPolicyStatus
 TEST_CASE("policies: a status is validated as upstream", "[groups]") {
   const auto errors = [](const std::string& status) {
-    return Wrong(group::ValidatePolicyStatus(*Parse(
+    return ErrorsOf(group::ValidatePolicyStatus(*ParsePolicy(
         "ValidatingAdmissionPolicy", R"({"metadata":{"name":"a"},"status":)" + status + "}")));
   };
   const auto warned = [&](const std::string& ref, const std::string& warning) {

@@ -19,7 +19,7 @@ using apiserver::testing::Widget;
 
 namespace {
 
-constexpr char kApi[] = "/apis/admissionregistration.k8s.io/v1/";
+constexpr char kLanguageApi[] = "/apis/admissionregistration.k8s.io/v1/";
 
 struct LanguageServer {
   LanguageServer() {
@@ -50,7 +50,7 @@ struct LanguageServer {
                             const std::string& name, const std::string& spec) const {
     const std::string text = "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind +
                              "\nmetadata: {name: " + name + "}\nspec:\n" + spec;
-    return Call("POST", kApi + plural, text, {{"Content-Type", "application/yaml"}});
+    return Call("POST", kLanguageApi + plural, text, {{"Content-Type", "application/yaml"}});
   }
   // Creates a policy about widgets, and its binding.
   void Bind(const std::string& spec, const std::string& actions = "[Deny]",
@@ -100,7 +100,7 @@ struct LanguageServer {
   std::unique_ptr<testing::TestServer> server;
 };
 
-const std::string kDenied =
+const std::string kLanguageDenied =
     R"(widgets.example.com \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' )"
     R"(denied request: )";
 
@@ -108,15 +108,15 @@ const std::string kDenied =
 
 TEST_CASE("policy language: errors are up to failurePolicy", "[groups]") {
   const LanguageServer served;
-  served.Bind(R"(  validations:
+  served.Bind(R"yaml(  validations:
   - expression: object.spec.color == 'blue'
 )yaml");
   const auto answer = served.Until("resulted in error", Widget("a", 1));
   CHECK(answer.code == 422);
-  CHECK(Contains(answer.body, kDenied + "expression 'object.spec.color == 'blue'' resulted in "
+  CHECK(Contains(answer.body, kLanguageDenied + "expression 'object.spec.color == 'blue'' resulted in "
                                         "error: no such key: color"));
   CHECK(served
-            .Call("PATCH", std::string(kApi) + "validatingadmissionpolicies/p",
+            .Call("PATCH", std::string(kLanguageApi) + "validatingadmissionpolicies/p",
                   R"({"spec":{"failurePolicy":"Ignore"}})",
                   {{"Content-Type", "application/merge-patch+json"}})
             .code == 200);
@@ -221,7 +221,7 @@ TEST_CASE("policy language: the status warns about types", "[groups]") {
     messageExpression: "'size is ' + object.spec.size"
   - expression: object.metadata.labels['a'] == object.kind
 )yaml");
-  const std::string path = std::string(kApi) + "validatingadmissionpolicies/p";
+  const std::string path = std::string(kLanguageApi) + "validatingadmissionpolicies/p";
   std::string body;
   const auto deadline = RealClock().Now() + std::chrono::seconds(60);
   do {

@@ -49,7 +49,7 @@ class SmallExpressions final : public policy::ExpressionList {
   const std::vector<std::string> texts_;
 };
 
-std::shared_ptr<const policy::Validator> Compiled(const runtime::Object& object) {
+std::shared_ptr<const policy::Validator> CompiledPolicy(const runtime::Object& object) {
   policy::ValidatorParts parts;
   std::vector<std::string> texts;
   for (const runtime::Value& validation : object["spec"]["validations"].items()) {
@@ -109,11 +109,12 @@ class AllButBob final : public auth::Authorizer {
   mutable Guarded<std::vector<std::string>> asked_;
 };
 
-constexpr char kGroup[] = "/apis/admissionregistration.k8s.io/v1";
-const std::string kPolicies = std::string(kGroup) + "/validatingadmissionpolicies";
-const std::string kBindings = std::string(kGroup) + "/validatingadmissionpolicybindings";
+constexpr char kPolicyGroup[] = "/apis/admissionregistration.k8s.io/v1";
+const std::string kValidatingPolicies = std::string(kPolicyGroup) + "/validatingadmissionpolicies";
+const std::string kPolicyBindings =
+    std::string(kPolicyGroup) + "/validatingadmissionpolicybindings";
 
-std::string Policy(const std::string& expression, const std::string& more = "") {
+std::string PolicyJson(const std::string& expression, const std::string& more = "") {
   return R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy",)"
          R"("metadata":{"name":"p","generation":7},"status":{"observedGeneration":5},"spec":{)" +
          more +
@@ -121,21 +122,21 @@ std::string Policy(const std::string& expression, const std::string& more = "") 
          R"("apiVersions":["*"],"resources":["widgets"]}]},"validations":[{"expression":")" +
          expression + R"(","message":"too big"}]}})";
 }
-std::string Binding(const std::string& more = "", const std::string& name = "b") {
+std::string BindingJson(const std::string& more = "", const std::string& name = "b") {
   return R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":)"
          R"("ValidatingAdmissionPolicyBinding","metadata":{"name":")" +
          name + R"("},"spec":{"policyName":"p","validationActions":["Deny"])" + more + "}}";
 }
-const std::string kParams = R"("paramKind":{"apiVersion":"example.com/v1","kind":"Widget"},)";
-std::string Ref(const std::string& name, const std::string& action = "Deny") {
+const std::string kWidgetParams = R"("paramKind":{"apiVersion":"example.com/v1","kind":"Widget"},)";
+std::string ParamRefJson(const std::string& name, const std::string& action = "Deny") {
   return R"(,"paramRef":{"name":")" + name + R"(","parameterNotFoundAction":")" + action + "\"}";
 }
 
-struct Served {
-  Served() {
+struct PolicyServer {
+  PolicyServer() {
     admission::PoliciesOptions options{.retry = std::chrono::milliseconds(200)};
     const auto validating =
-        policy::NewFollowedPolicies(options, {.validating = Compiled, .mutating = nullptr});
+        policy::NewFollowedPolicies(options, {.validating = CompiledPolicy, .mutating = nullptr});
     options.type = admission::PolicyType::kMutating;
     const auto mutating =
         policy::NewFollowedPolicies(options, {.validating = nullptr, .mutating = Painter});
@@ -179,63 +180,64 @@ struct Served {
   std::unique_ptr<testing::TestServer> server;
 };
 
-const std::string kDenied =
+const std::string kDeniedByBinding =
     R"(widgets.example.com \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' )"
     R"(denied request: )";
 
 }  // namespace
 
 TEST_CASE("policies: a policy takes effect when it is bound, and its end too", "[groups]") {
-  const Served served;
-  CHECK(served.Call("POST", kPolicies, Policy("small")).code == 201);
+  const PolicyServer served;
+  CHECK(served.Call("POST", kValidatingPolicies, PolicyJson("small")).code == 201);
   // Without a binding it has no effect.
   CHECK(served.Call("POST", std::string(kWidgets) + "?dryRun=All", Widget("a", 6)).code == 201);
-  CHECK(served.Call("POST", kBindings, Binding()).code == 201);
-  CHECK(served.Until(kDenied + "too big", 6).code == 422);
+  CHECK(served.Call("POST", kPolicyBindings, BindingJson()).code == 201);
+  CHECK(served.Until(kDeniedByBinding + "too big", 6).code == 422);
   CHECK(served.Until(R"("size":4)", 4).code == 201);
   // A change of the policy is compiled.
   CHECK(served
-            .Call("PATCH", kPolicies + "/p",
+            .Call("PATCH", kValidatingPolicies + "/p",
                   R"([{"op":"replace","path":"/spec/validations/0/expression","value":"true"}])",
                   {{"Content-Type", "application/json-patch+json"}})
             .code == 200);
   CHECK(served.Until(R"("size":6)", 6).code == 201);
   CHECK(served
-            .Call("PATCH", kPolicies + "/p",
+            .Call("PATCH", kValidatingPolicies + "/p",
                   R"([{"op":"replace","path":"/spec/validations/0/expression","value":"false"}])",
                   {{"Content-Type", "application/json-patch+json"}})
             .code == 200);
-  CHECK(served.Until(kDenied + "too big", 4).code == 422);
+  CHECK(served.Until(kDeniedByBinding + "too big", 4).code == 422);
   // Policies do not intercept their own repair.
-  CHECK(served.Call("DELETE", kBindings + "/b").code == 200);
+  CHECK(served.Call("DELETE", kPolicyBindings + "/b").code == 200);
   CHECK(served.Until(R"("size":6)", 6).code == 201);
 }
 
 TEST_CASE("policies: parameters are read from the objects of their kind", "[groups]") {
-  const Served served;
+  const PolicyServer served;
   CHECK(served.Call("POST", kWidgets, Widget("limit", 5)).code == 201);
-  CHECK(served.Call("POST", kPolicies, Policy("fits", kParams)).code == 201);
-  CHECK(served.Call("POST", kBindings, Binding(Ref("limit"))).code == 201);
-  CHECK(served.Until(kDenied + "too big", 6).code == 422);
+  CHECK(served.Call("POST", kValidatingPolicies, PolicyJson("fits", kWidgetParams)).code == 201);
+  CHECK(served.Call("POST", kPolicyBindings, BindingJson(ParamRefJson("limit"))).code == 201);
+  CHECK(served.Until(kDeniedByBinding + "too big", 6).code == 422);
   CHECK(served.Until(R"("size":5)", 5).code == 201);
   // A binding whose parameter is missing fails, or does not apply.
-  CHECK(served.Call("DELETE", kBindings + "/b").code == 200);
-  CHECK(served.Call("POST", kBindings, Binding(Ref("none"))).code == 201);
+  CHECK(served.Call("DELETE", kPolicyBindings + "/b").code == 200);
+  CHECK(served.Call("POST", kPolicyBindings, BindingJson(ParamRefJson("none"))).code == 201);
   CHECK(served
             .Until("failed to configure binding: no params found for policy binding with `Deny` "
                    "parameterNotFoundAction",
                    1)
             .code == 422);
-  CHECK(served.Call("DELETE", kBindings + "/b").code == 200);
-  CHECK(served.Call("POST", kBindings, Binding(Ref("none", "Allow"))).code == 201);
+  CHECK(served.Call("DELETE", kPolicyBindings + "/b").code == 200);
+  CHECK(served.Call("POST", kPolicyBindings, BindingJson(ParamRefJson("none", "Allow"))).code ==
+        201);
   CHECK(served.Until(R"("size":6)", 6).code == 201);
 }
 
 TEST_CASE("policies: a paramKind that nothing serves is an error of the policy", "[groups]") {
-  const Served served;
+  const PolicyServer served;
   const std::string params = R"("paramKind":{"apiVersion":"example.com/v1","kind":"Gadget"},)";
-  CHECK(served.Call("POST", kPolicies, Policy("true", params)).code == 201);
-  CHECK(served.Call("POST", kBindings, Binding(Ref("a"))).code == 201);
+  CHECK(served.Call("POST", kValidatingPolicies, PolicyJson("true", params)).code == 201);
+  CHECK(served.Call("POST", kPolicyBindings, BindingJson(ParamRefJson("a"))).code == 201);
   CHECK(served
             .Until("ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: "
                    "failed to find resource referenced by paramKind: 'example.com/v1, Kind=Gadget'",
@@ -244,8 +246,8 @@ TEST_CASE("policies: a paramKind that nothing serves is an error of the policy",
 }
 
 TEST_CASE("policies: a mutating policy changes what is stored", "[groups]") {
-  const Served served;
-  const std::string group_path = std::string(kGroup) + "/";
+  const PolicyServer served;
+  const std::string group_path = std::string(kPolicyGroup) + "/";
   const std::string spec =
       R"("spec":{"matchConstraints":{"resourceRules":[{"operations":["CREATE"],"apiGroups":)"
       R"(["example.com"],"apiVersions":["*"],"resources":["widgets"]}]},"mutations":[{"patchType":)"
@@ -272,14 +274,14 @@ TEST_CASE("policies: a mutating policy changes what is stored", "[groups]") {
 
 // strategy_test.go of pkg/registry/admissionregistration/validatingadmissionpolicy
 TEST_CASE("policies: generation counts changes of the spec, the status is apart", "[groups]") {
-  const Served served;
-  const auto created = served.Call("POST", kPolicies, Policy("true"));
+  const PolicyServer served;
+  const auto created = served.Call("POST", kValidatingPolicies, PolicyJson("true"));
   CHECK(Contains(created.body, R"("generation":1)"));
   CHECK_FALSE(Contains(created.body, "observedGeneration"));
   CHECK(Contains(created.body, R"("failurePolicy":"Fail")"));
   CHECK(Contains(created.body, R"("matchPolicy":"Equivalent")"));
   const auto patch = [&](const std::string& target, const std::string& body) {
-    return served.Call("PATCH", kPolicies + target, body,
+    return served.Call("PATCH", kValidatingPolicies + target, body,
                        {{"Content-Type", "application/merge-patch+json"}});
   };
   CHECK(Contains(patch("/p", R"({"metadata":{"labels":{"a":"b"}}})").body, R"("generation":1)"));
@@ -301,8 +303,8 @@ TEST_CASE("policies: generation counts changes of the spec, the status is apart"
 }
 
 TEST_CASE("policies: what does not compile is refused when it is written", "[groups]") {
-  const Served served;
-  const auto refused = served.Call("POST", kPolicies, Policy("unknown"));
+  const PolicyServer served;
+  const auto refused = served.Call("POST", kValidatingPolicies, PolicyJson("unknown"));
   CHECK(refused.code == 422);
   CHECK(Contains(refused.body,
                  R"(ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: )"
@@ -311,8 +313,8 @@ TEST_CASE("policies: what does not compile is refused when it is written", "[gro
 }
 
 TEST_CASE("policies: a name for manifests is warned about", "[groups]") {
-  const Served served;
-  const auto created = served.Call("POST", kBindings, Binding("", "b.static.k8s.io"));
+  const PolicyServer served;
+  const auto created = served.Call("POST", kPolicyBindings, BindingJson("", "b.static.k8s.io"));
   CHECK(created.code == 201);
   std::string warning;
   for (const auto& [name, value] : created.headers) {
@@ -325,8 +327,8 @@ TEST_CASE("policies: a name for manifests is warned about", "[groups]") {
 
 // printers_test.go: printValidatingAdmissionPolicy, printValidatingAdmissionPolicyBinding
 TEST_CASE("policies: kubectl shows what upstream's columns show", "[groups]") {
-  const Served served;
-  CHECK(served.Call("POST", kPolicies, Policy("fits", kParams)).code == 201);
+  const PolicyServer served;
+  CHECK(served.Call("POST", kValidatingPolicies, PolicyJson("fits", kWidgetParams)).code == 201);
   const auto row = [&](const std::string& target) {
     const auto table = served.Call("GET", target, "",
                                    {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
@@ -334,15 +336,15 @@ TEST_CASE("policies: kubectl shows what upstream's columns show", "[groups]") {
     REQUIRE(at != std::string::npos);
     return table.body.substr(at + 8);
   };
-  CHECK(row(kPolicies).starts_with(R"(["p",1,"example.com/v1/Widget",)"));
+  CHECK(row(kValidatingPolicies).starts_with(R"(["p",1,"example.com/v1/Widget",)"));
   const auto bound = [&](const std::string& ref) {
-    CHECK(served.Call("POST", kBindings, Binding(ref)).code == 201);
-    const std::string cells = row(kBindings);
-    CHECK(served.Call("DELETE", kBindings + "/b").code == 200);
+    CHECK(served.Call("POST", kPolicyBindings, BindingJson(ref)).code == 201);
+    const std::string cells = row(kPolicyBindings);
+    CHECK(served.Call("DELETE", kPolicyBindings + "/b").code == 200);
     return cells;
   };
   CHECK(bound("").starts_with(R"(["b","p","\u003cunset\u003e",)"));
-  CHECK(bound(Ref("a")).starts_with(R"(["b","p","*/a",)"));
+  CHECK(bound(ParamRefJson("a")).starts_with(R"(["b","p","*/a",)"));
   CHECK(bound(R"(,"paramRef":{"name":"a","namespace":"n","parameterNotFoundAction":"Deny"})")
             .starts_with(R"(["b","p","n/a",)"));
   CHECK(bound(R"(,"paramRef":{"selector":{"matchLabels":{"a":"b"}},"parameterNotFoundAction":)"
@@ -353,33 +355,34 @@ TEST_CASE("policies: kubectl shows what upstream's columns show", "[groups]") {
 
 // authz_test.go of pkg/registry/admissionregistration/*
 TEST_CASE("policies: a writer needs the right to read the parameters", "[groups]") {
-  const Served served;
+  const PolicyServer served;
   const http::Headers bob{{"Impersonate-User", "bob"}, {"Impersonate-Group", "devs"}};
   const std::string user = R"(user \u0026{bob  [devs system:authenticated] map[]})";
-  const auto refused = served.Call("POST", kPolicies, Policy("fits", kParams), bob);
+  const auto refused =
+      served.Call("POST", kValidatingPolicies, PolicyJson("fits", kWidgetParams), bob);
   CHECK(refused.code == 422);
   CHECK(Contains(refused.body, "spec.paramKind: Forbidden: " + user +
                                    R"( must have \"get\" permission on all objects of the )"
                                    R"(referenced paramKind (kind=Widget, )"
                                    R"(apiVersion=example.com/v1))"));
   CHECK(served.authorizer->asked() == std::vector<std::string>{"get example.com/v1 widgets */*"});
-  CHECK(served.Call("POST", kPolicies, Policy("fits", kParams)).code == 201);
+  CHECK(served.Call("POST", kValidatingPolicies, PolicyJson("fits", kWidgetParams)).code == 201);
   // An update that keeps the paramKind needs no right.
   CHECK(served
-            .Call("PATCH", kPolicies + "/p", R"({"spec":{"failurePolicy":"Ignore"}})",
+            .Call("PATCH", kValidatingPolicies + "/p", R"({"spec":{"failurePolicy":"Ignore"}})",
                   {{"Content-Type", "application/merge-patch+json"}, {"Impersonate-User", "bob"}})
             .code == 200);
-  const auto binding = served.Call("POST", kBindings, Binding(Ref("a")), bob);
+  const auto binding = served.Call("POST", kPolicyBindings, BindingJson(ParamRefJson("a")), bob);
   CHECK(binding.code == 422);
   CHECK(Contains(binding.body, "spec.paramRef: Forbidden: " + user +
                                    R"( does not have \"get\" permission on the object referenced )"
                                    R"(by paramRef)"));
-  CHECK(served.Call("POST", kBindings, Binding(), bob).code == 201);
+  CHECK(served.Call("POST", kPolicyBindings, BindingJson(), bob).code == 201);
 }
 
 TEST_CASE("policies: discovery lists the policies with their status", "[groups]") {
-  const Served served;
-  const auto v1 = served.Call("GET", kGroup);
+  const PolicyServer served;
+  const auto v1 = served.Call("GET", kPolicyGroup);
   for (const char* name : {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
                            "validatingadmissionpolicies", "validatingadmissionpolicies/status",
                            "validatingadmissionpolicybindings"}) {
