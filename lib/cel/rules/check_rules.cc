@@ -166,7 +166,7 @@ class RuleChecker {
   RuleChecker(const RuleEnvironments& environments, const RuleCheckOptions& options)
       : environments_(environments), options_(options) {}
 
-  RuleErrors Run(SchemaPlace root) {
+  RuleErrors Run(const SchemaPlace& root) {
     const field::Path path = root.path;
     Check(root);
     costs_.Report(path, errors_.total);
