@@ -117,8 +117,7 @@ std::vector<std::uint32_t> Snapshot::Candidates(const Attributes& attributes) co
   const auto at = by_resource_.find({attributes.resource.group, attributes.resource.resource});
   if (at != by_resource_.end()) take(at->second);
   std::ranges::sort(found);
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -9,7 +9,7 @@ namespace apiserver::v0::admission::policy {
 namespace {
 
 // Limits the result of a messageExpression, in bytes; a longer one is not used.
-constexpr std::size_t kMessageBytesMax = 5 * 1024;
+constexpr std::size_t kMessageBytesMax = std::size_t{5} * 1024;
 
 std::string Trimmed(std::string_view text) { return std::string(text::TrimSpace(text)); }
 
