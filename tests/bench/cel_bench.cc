@@ -32,6 +32,7 @@ using bench::CelTimingsByRow;
 struct Options {
   std::string oracle;
   std::string json;
+  std::string rows;
   int rounds = 5;
   int milliseconds = 50;
   bench::CelMemorySize memory;
@@ -150,18 +151,19 @@ void PrintMemory(const Options& options, CelTimingsByRow& ours, CelTimingsByRow&
 }
 
 Status Run(const Options& options) {
-  const std::string lines = bench::CelRuleLines() + bench::CelPolicyLines();
+  const std::vector<std::string> rules = bench::CelRuleNames(options.rows);
+  const std::vector<std::string> policies = bench::CelPolicyNames(options.rows);
+  const std::string lines = bench::CelRuleLines(rules) + bench::CelPolicyLines(policies);
   CelTimingsByRow ours;
   CelTimingsByRow go;
   APISERVER_RETURN_IF_ERROR(Memory(options, ours, go));
   const std::chrono::milliseconds wanted(options.milliseconds);
   for (int round = 0; round < options.rounds; ++round) {
-    APISERVER_RETURN_IF_ERROR(bench::TimeCelRules(wanted, ours));
-    APISERVER_RETURN_IF_ERROR(bench::TimeCelPolicies(wanted, ours));
+    APISERVER_RETURN_IF_ERROR(bench::TimeCelRules(rules, wanted, ours));
+    APISERVER_RETURN_IF_ERROR(bench::TimeCelPolicies(policies, wanted, ours));
     if (!options.oracle.empty()) APISERVER_RETURN_IF_ERROR(TimeGo(options, lines, go));
   }
   bench::Report report;
-  const std::vector<std::string> rules = bench::CelRuleNames();
   const Column evaluation = {"evaluation", "evaluate", &CelTimings::evaluate_ns,
                              &CelTimings::evaluate_allocations};
   Print(evaluation, rules, ours, go, report);
@@ -169,7 +171,7 @@ Status Run(const Options& options) {
         rules, ours, go, report);
   Column requests = evaluation;
   requests.title = "a request";
-  Print(requests, bench::CelPolicyNames(), ours, go, report);
+  Print(requests, policies, ours, go, report);
   PrintMemory(options, ours, go, report);
   if (options.json.empty() || report.WriteJson(options.json)) return {};
   return {Reason::kInternalError, "cannot write " + options.json};
@@ -182,11 +184,16 @@ int main(int argc, char** argv) {
   CLI::App app("Times CEL rules and policies, in turn with Go if its program is given");
   app.add_option("--oracle", options.oracle, "The program of tests/oracle/cel");
   app.add_option("--json", options.json, "Also write one JSON object a line here");
+  app.add_option("--rows", options.rows, "Only rows whose names contain this");
   app.add_option("--rounds", options.rounds, "Rounds of each program")->capture_default_str();
   app.add_option("--milliseconds", options.milliseconds, "CPU time of one figure of one round")
       ->capture_default_str();
   app.add_option("--memory-policies", options.memory.policies,
                  "Policies whose memory is measured; 0: none")
+      ->capture_default_str();
+  app.add_option("--memory-bindings", options.memory.bindings, "Bindings of each of them")
+      ->capture_default_str();
+  app.add_option("--memory-validations", options.memory.validations, "Validations of each of them")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const Status status = Run(options);

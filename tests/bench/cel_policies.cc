@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <memory>
@@ -51,6 +52,10 @@ constexpr char kDeployment[] =
     R"("image":"registry.local/c:1","args":["--verbose","--port=9090"]}],"volumes":[{"name":)"
     R"("data","emptyDir":{}},{"name":"config","configMap":{"name":"web"}}]}}}})";
 
+constexpr char kParams[] =
+    R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"limits","namespace":"default"},)"
+    R"("data":{"maxReplicas":"5","registry":"registry.local/"}})";
+
 // Policies that are alike. In the texts $P stands for the number of the policy in its row, and $B
 // for that of the binding in its policy.
 struct PolicySet {
@@ -63,6 +68,7 @@ struct PolicyRow {
   const char* name;
   std::vector<PolicySet> sets;
   bool denied = false;
+  bool has_params = false;  // The policies take kParams as parameters.
 };
 
 // The parts of a policy of a row.
@@ -70,6 +76,7 @@ struct PolicyText {
   std::string resource = "deployments";
   std::string group = "apps";
   std::string object_selector = "{}";
+  bool has_params = false;
   std::vector<std::string> expressions = {};
 };
 
@@ -77,7 +84,9 @@ std::string PolicyJson(const PolicyText& text) {
   std::string json =
       R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy",)"
       R"("metadata":{"name":"policy-$P","uid":"11111111-2222-3333-4444-$P","generation":1,)"
-      R"("resourceVersion":"1$P"},"spec":{"failurePolicy":"Fail","matchConstraints":)"
+      R"("resourceVersion":"1$P"},"spec":{"failurePolicy":"Fail",)" +
+      std::string(text.has_params ? R"("paramKind":{"apiVersion":"v1","kind":"ConfigMap"},)" : "") +
+      R"("matchConstraints":)"
       R"({"matchPolicy":"Equivalent","namespaceSelector":{},"objectSelector":)" +
       text.object_selector + R"(,"resourceRules":[{"apiGroups":[")" + text.group +
       R"("],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":[")" + text.resource +
@@ -91,12 +100,13 @@ std::string PolicyJson(const PolicyText& text) {
   return json + "]}}";
 }
 
-std::string BindingJson(const std::string& match) {
+// `more`: further members of the spec, each with a comma.
+std::string BindingJson(const std::string& more) {
   return R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":)"
          R"("ValidatingAdmissionPolicyBinding","metadata":{"name":"policy-$P-binding-$B","uid":)"
          R"("55555555-6666-$P-$B","generation":1,"resourceVersion":"2$P$B"},"spec":{"policyName":)"
          R"("policy-$P",)" +
-         match + R"("validationActions":["Deny"]}})";
+         more + R"("validationActions":["Deny"]}})";
 }
 
 std::vector<PolicyRow> PolicyRows() {
@@ -108,6 +118,13 @@ std::vector<PolicyRow> PolicyRows() {
   const PolicyText three{.expressions = {scalar, all, labels}};
   PolicyText denies = three;
   denies.expressions[0] = "object.spec.replicas <= 2";
+  PolicyText params{.has_params = true};
+  params.expressions = {
+      "object.spec.replicas <= int(params.data.maxReplicas)",
+      "object.spec.template.spec.containers.all(c, c.image.startsWith(params.data.registry))",
+      labels};
+  const std::string ref =
+      R"("paramRef":{"name":"limits","namespace":"default","parameterNotFoundAction":"Deny"},)";
   PolicyText other_resource = three;
   other_resource.group = "group-$P.example.com";
   PolicyText other_label = three;
@@ -118,6 +135,10 @@ std::vector<PolicyRow> PolicyRows() {
   return {{"policy, 1 expression", {set(one, 1)}},
           {"policy, 3 expressions", {set(three, 1)}},
           {"policy, 3 expressions, denied", {set(denies, 1)}, true},
+          {"policy, 3 expressions, parameters",
+           {{.policy = PolicyJson(params), .binding = BindingJson(ref)}},
+           false,
+           true},
           {"10 policies", {set(three, 10)}},
           {"10 of 1,000 by resource", {set(three, 10), set(other_resource, 990)}},
           {"10 of 1,000 by selector", {set(three, 10), set(other_label, 990)}}};
@@ -148,6 +169,24 @@ std::string Replaced(std::string text, std::string_view what, int number) {
   return text;
 }
 
+// The parameters of a row, in memory.
+class OneParam final : public policy::ParamSource {
+ public:
+  explicit OneParam(runtime::ObjectPtr object) : object_(std::move(object)) {}
+  bool namespaced() const override { return true; }
+  bool WaitForSync(std::chrono::milliseconds /*timeout*/) const override { return true; }
+  runtime::ObjectPtr Get(std::string_view ns, std::string_view name) const override {
+    return object_->namespace_() == ns && object_->name() == name ? object_ : nullptr;
+  }
+  std::vector<runtime::ObjectPtr> List(
+      std::string_view /*ns*/, const apiserver::meta::LabelSelector& /*selector*/) const override {
+    return {object_};
+  }
+
+ private:
+  const runtime::ObjectPtr object_;
+};
+
 // Returns the objects of a list as an informer holds them.
 Result<std::vector<runtime::ObjectPtr>> ObjectsOf(const std::vector<std::string>& items,
                                                   const std::string& kind) {
@@ -172,6 +211,11 @@ Result<Configured> Configure(const PolicyRow& row) {
   const policy::PolicyCompiler compiler =
       policy::NewPolicyCompiler(admission::PolicyType::kValidating);
   Configured made;
+  std::shared_ptr<OneParam> params;
+  if (row.has_params) {
+    APISERVER_ASSIGN_OR_RETURN(auto object, apiserver::client::ObjectOf(std::string(kParams)));
+    params = std::make_shared<OneParam>(std::move(object));
+  }
   std::vector<policy::Hook> hooks;
   int number = 0;
   for (const PolicySet& set : row.sets) {
@@ -179,7 +223,7 @@ Result<Configured> Configure(const PolicyRow& row) {
       APISERVER_ASSIGN_OR_RETURN(
           const auto policies,
           ObjectsOf({Replaced(set.policy, "$P", number)}, "ValidatingAdmissionPolicy"));
-      policy::Hook hook{.policy = policy::PolicyOf(*policies.front(), compiler)};
+      policy::Hook hook{.policy = policy::PolicyOf(*policies.front(), compiler), .params = params};
       std::vector<std::string> texts;
       for (int b = 0; b < set.bindings; ++b) {
         texts.push_back(Replaced(Replaced(set.binding, "$P", number), "$B", b));
@@ -289,7 +333,7 @@ std::string LineOf(const PolicyRow& row) {
   codec::AppendJsonString(row.name, line);
   line += R"(,"policies":{"resource":"deployments","namespace":")" + std::string(kNamespace) +
           R"(","denied":)" + (row.denied ? "true" : "false") + R"(,"object":)" + kDeployment +
-          R"(,"sets":[)";
+          (row.has_params ? R"(,"params":)" + std::string(kParams) : "") + R"(,"sets":[)";
   for (const PolicySet& set : row.sets) {
     if (line.back() != '[') line += ',';
     line += R"({"policy":)";
@@ -316,23 +360,31 @@ std::size_t ResidentBytes() {
 
 }  // namespace
 
-std::vector<std::string> CelPolicyNames() {
+std::vector<std::string> CelPolicyNames(const std::string& wanted) {
   std::vector<std::string> names;
-  for (const PolicyRow& row : PolicyRows()) names.emplace_back(row.name);
+  for (const PolicyRow& row : PolicyRows()) {
+    if (std::string_view(row.name).find(wanted) != std::string_view::npos) {
+      names.emplace_back(row.name);
+    }
+  }
   return names;
 }
 
-Status TimeCelPolicies(std::chrono::nanoseconds wanted, CelTimingsByRow& timings) {
+Status TimeCelPolicies(const std::vector<std::string>& rows, std::chrono::nanoseconds time,
+                       CelTimingsByRow& timings) {
   APISERVER_ASSIGN_OR_RETURN(const auto request, Request::New());
   for (const PolicyRow& row : PolicyRows()) {
-    APISERVER_RETURN_IF_ERROR(TimeRow(row, *request, wanted, timings[row.name]));
+    if (std::ranges::find(rows, row.name) == rows.end()) continue;
+    APISERVER_RETURN_IF_ERROR(TimeRow(row, *request, time, timings[row.name]));
   }
   return {};
 }
 
-std::string CelPolicyLines() {
+std::string CelPolicyLines(const std::vector<std::string>& rows) {
   std::string lines;
-  for (const PolicyRow& row : PolicyRows()) lines += LineOf(row);
+  for (const PolicyRow& row : PolicyRows()) {
+    if (std::ranges::find(rows, row.name) != rows.end()) lines += LineOf(row);
+  }
   return lines;
 }
 

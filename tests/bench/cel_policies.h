@@ -10,13 +10,14 @@
 // ValidatingAdmissionPolicies through their plugin: W16b.
 namespace bench {
 
-// Returns the names of the rows, in order.
-std::vector<std::string> CelPolicyNames();
-// Times one request through the plugin for each row. kInternalError: the answer is not the one
-// expected.
-apiserver::Status TimeCelPolicies(std::chrono::nanoseconds wanted, CelTimingsByRow& timings);
+// Returns the names of the rows that contain `wanted`, in order.
+std::vector<std::string> CelPolicyNames(const std::string& wanted);
+// Times one request through the plugin for each of some rows. kInternalError: the answer is not the
+// one expected.
+apiserver::Status TimeCelPolicies(const std::vector<std::string>& rows,
+                                  std::chrono::nanoseconds time, CelTimingsByRow& timings);
 // Returns the same rows as lines for the program of tests/oracle/cel.
-std::string CelPolicyLines();
+std::string CelPolicyLines(const std::vector<std::string>& rows);
 
 // The size of the row that measures memory.
 struct CelMemorySize {

@@ -38,6 +38,8 @@ type policies struct {
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace"` // its namespace, with the label "kubernetes.io/metadata.name"
 	Denied    bool   `json:"denied"`    // the answer that is expected
+	// A ConfigMap for the policies' paramRef; none if empty.
+	Params json.RawMessage `json:"params"`
 }
 
 // policySet is policies that are alike. In the texts $P stands for the number of the policy in the line, and $B
@@ -99,6 +101,13 @@ func (p *policies) start(stop chan struct{}) (*validating.Plugin, error) {
 			number++
 		}
 	}
+	if len(p.Params) > 0 {
+		params := &corev1.ConfigMap{}
+		if err := json.Unmarshal(p.Params, params); err != nil {
+			return nil, err
+		}
+		objects = append(objects, params)
+	}
 	client := fake.NewSimpleClientset() // not NewClientset: it keeps managed fields, which takes long for many objects
 	for _, object := range objects {
 		if err := client.Tracker().Add(object); err != nil {
@@ -112,7 +121,9 @@ func (p *policies) start(stop chan struct{}) (*validating.Plugin, error) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	plugin.SetExternalKubeInformerFactory(factory)
 	plugin.SetExternalKubeClientSet(client)
-	plugin.SetRESTMapper(meta.NewDefaultRESTMapper(nil))
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	plugin.SetRESTMapper(mapper)
 	plugin.SetDynamicClient(dynamicfake.NewSimpleDynamicClient(scheme.Scheme))
 	plugin.SetDrainedNotification(stop)
 	plugin.SetAuthorizer(&fixedAuthorizer{Decision: "allow"})
