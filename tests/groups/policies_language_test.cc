@@ -113,8 +113,8 @@ TEST_CASE("policy language: errors are up to failurePolicy", "[groups]") {
 )yaml");
   const auto answer = served.Until("resulted in error", Widget("a", 1));
   CHECK(answer.code == 422);
-  CHECK(Contains(answer.body, kLanguageDenied + "expression 'object.spec.color == 'blue'' resulted in "
-                                        "error: no such key: color"));
+  CHECK(Contains(answer.body, kLanguageDenied + "expression 'object.spec.color == 'blue'' "
+                                                "resulted in error: no such key: color"));
   CHECK(served
             .Call("PATCH", std::string(kLanguageApi) + "validatingadmissionpolicies/p",
                   R"({"spec":{"failurePolicy":"Ignore"}})",
@@ -203,10 +203,12 @@ TEST_CASE("policy language: what does not compile is refused when it is written"
        R"(spec.validations[0].expression: Invalid value: \"variables.nothing == 1\": compilation )"
        R"(failed: ERROR: \u003cinput\u003e:1:10: undefined field 'nothing'\n | )"
        R"(variables.nothing == 1\n | .........^)",
-       R"(spec.validations[0].messageExpression: Invalid value: \"authorizer.path('/').check('get')\": )"
-       R"(compilation failed: ERROR: \u003cinput\u003e:1:1: undeclared reference to 'authorizer' )"
+       R"(spec.validations[0].messageExpression: Invalid value: )"
+       R"(\"authorizer.path('/').check('get')\": compilation failed: ERROR: )"
+       R"(\u003cinput\u003e:1:1: undeclared reference to 'authorizer' )"
        R"((in container ''))",
-       R"(spec.validations[1].expression: Invalid value: \"'a'\": must evaluate to bool but got string)",
+       R"(spec.validations[1].expression: Invalid value: \"'a'\": )"
+       R"(must evaluate to bool but got string)",
        R"(spec.auditAnnotations[0].valueExpression: Invalid value: \"1\": must evaluate to one of )"
        R"([string null_type] but got int)"}) {
     INFO(words);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "admission/policy/plugin.h"
-#include "admission/webhook/versions.h"
+#include "admission/versions.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "admission/policy/plugin.h"
-#include "admission/webhook/versions.h"
+#include "admission/versions.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "admission/versions.h"
 #include "admission/webhook/conditions.h"
 #include "admission/webhook/plugin.h"
-#include "admission/webhook/versions.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/patch/json_patch.h"
