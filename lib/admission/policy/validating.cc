@@ -97,8 +97,8 @@ class ValidatingPass {
       if (!*matches) return {};
     }
     const ParamKind* kind = hook.policy->param_kind ? &*hook.policy->param_kind : nullptr;
-    const auto params = CollectParams(kind, binding.param_ref ? &*binding.param_ref : nullptr,
-                                      hook.params.get(), attributes_.namespace_);
+    const auto params =
+        CollectParams(kind, binding.param_ref.get(), hook.params.get(), attributes_.namespace_);
     if (!params.ok()) return Misconfigured(hook, &binding, params.status());
     if (!params->empty()) {
       const auto objects = versions_.In(ctx_, matched.kind);

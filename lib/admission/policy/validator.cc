@@ -50,6 +50,7 @@ ValidateResult Validator::Validate(const Context& ctx, const Variables& variable
   const EvaluatedList messages =
       parts_.messages->Evaluate(ctx, without_authorizer, results.remaining);
   ValidateResult made;
+  made.decisions.reserve(results.results.size());
   for (std::size_t i = 0; i < results.results.size(); ++i) {
     made.decisions.push_back(Decide(i, results.results[i], messages));
   }
