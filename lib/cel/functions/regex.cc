@@ -48,7 +48,11 @@ class PatternOfCall {
 };
 
 Value Matches(CallContext& call, std::span<const Value> arguments) {
-  if (!arguments[0].is_string()) return call.NoSuchOverloadByName();
+  // Calls with a constant pattern are another function in Go.
+  if (!arguments[0].is_string()) {
+    return call.prepared() != nullptr ? CallContext::NoSuchOverload({})
+                                      : call.NoSuchOverloadByName();
+  }
   if (!arguments[1].is_string()) return CallContext::NoSuchOverload({});
   const PatternOfCall pattern(call, arguments[1].AsText());
   if (!pattern.error().empty()) return call.Error(pattern.error());
