@@ -154,6 +154,11 @@ TEST_CASE_METHOD(Quirks, "cel: the estimated size of an unbounded quoted text ov
   CHECK(quoted.max == 1844674407370955266);
   CHECK(as_bytes.max == quoted.max);
   CHECK(as_bytes.min == quoted.min + 1);
+  // Products are rounded as float64 is.
+  CHECK(Compiled("sets.equivalent(self.set, self.none.sort())").estimate().max ==
+        2305838721120233081);
+  CHECK(Compiled("sets.contains(self.set, self.none.sort())").estimate().max ==
+        1152920515045123705);
   const auto twice = [this](const std::string& key) {
     return ErrorOf("[1, 2].transformMapEntry(e, v, {" + key + ": v})");
   };
