@@ -22,6 +22,12 @@ Value SelectField(const Value& object, const FieldName& name, Arena& arena);
 Value SelectTypedField(const Value& object, const FieldName& name, Arena& arena);
 Value ApplyIndex(const Value& object, const Value& index, Arena& arena);
 
+// Tells if cel-go takes a value for an index at all.
+bool IsIndex(const Value& index);
+// The error of one that it does not. `native`: the value may be data that a host handed in and no
+// expression has made a value of.
+Value NotAnIndex(const Value& index, bool native, Arena& arena);
+
 // Do the same where absence is no error: nullopt. Scalars have no fields.
 std::optional<Value> FindField(const Value& object, const FieldName& name, Arena& arena);
 std::optional<Value> FindIndex(const Value& object, const Value& index, Arena& arena);

@@ -13,6 +13,8 @@ namespace apiserver::inline v0::cel {
 struct DataViews {
   static Value List(const runtime::Value& list, const runtime::Schema* schema);
   static Value Map(const runtime::Value& map, const runtime::Schema* schema);
+  // Returns a list or map without the schema that it is seen through.
+  static Value WithoutSchema(const Value& container);
 };
 
 // Data that x-kubernetes-preserve-unknown-fields kept without a type: only equality is defined for
