@@ -4,14 +4,18 @@
 
 #include <utility>
 
+#include "runtime/go_regexp.h"
+
 namespace apiserver::v0::runtime {
 
 namespace {
 
-std::unique_ptr<re2::RE2> Compile(const std::string& text) {
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  return std::make_unique<re2::RE2>(text, options);
+// Compiles a pattern. One that does not compile matches everything: the check of the schema has
+// reported it.
+std::unique_ptr<re2::RE2> CompileOrAny(const std::string& text) {
+  std::string error;
+  std::unique_ptr<re2::RE2> compiled = CompileGoRegexp(text, error);
+  return compiled != nullptr ? std::move(compiled) : std::make_unique<re2::RE2>("");
 }
 
 bool Found(const re2::RE2& pattern, std::string_view text) {
@@ -25,8 +29,8 @@ Pattern::~Pattern() { delete compiled_.load(); }
 std::string Pattern::Problem() const {
   if (sound_) return "";
   // Compiled anew at its first use, since many patterns are never used.
-  const std::unique_ptr<re2::RE2> compiled = Compile(text_);
-  if (!compiled->ok()) return compiled->error();
+  std::string error;
+  if (CompileGoRegexp(text_, error) == nullptr) return error;
   sound_ = true;
   return "";
 }
@@ -34,12 +38,11 @@ std::string Pattern::Problem() const {
 bool Pattern::Matches(std::string_view text) const {
   const re2::RE2* pattern = compiled_.load(std::memory_order_acquire);
   if (pattern == nullptr) {
-    std::unique_ptr<re2::RE2> made = Compile(text_);
+    std::unique_ptr<re2::RE2> made = CompileOrAny(text_);
     // Another thread may have been quicker; its form is as good, and in use.
     if (compiled_.compare_exchange_strong(pattern, made.get())) pattern = made.release();
   }
-  // A pattern that cannot be compiled matches everything: the schema's check has reported it.
-  return !pattern->ok() || Found(*pattern, text);
+  return Found(*pattern, text);
 }
 
 Patterns::Patterns() = default;
@@ -47,8 +50,9 @@ Patterns::~Patterns() = default;
 
 std::string Patterns::Add(const std::string& pattern) {
   if (compiled_.contains(pattern)) return "";
-  std::unique_ptr<re2::RE2> compiled = Compile(pattern);
-  if (!compiled->ok()) return compiled->error();
+  std::string error;
+  std::unique_ptr<re2::RE2> compiled = CompileGoRegexp(pattern, error);
+  if (compiled == nullptr) return error;
   compiled_.emplace(pattern, std::move(compiled));
   return "";
 }

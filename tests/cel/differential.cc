@@ -37,8 +37,10 @@ struct Options {
   std::string worlds = "tests/cel/worlds.jsonl";
   std::vector<std::string> tables;
   std::string keep;
+  std::string ask;
   std::uint64_t seed = 1;
   std::size_t count = 20'000;
+  std::size_t schemas = 200;
   std::size_t mutations = 4;
   std::size_t shown = 20;
 };
@@ -213,7 +215,8 @@ class Judge {
 void WriteQuestions(const Options& options, const std::string& file) {
   std::ofstream out(file);
   if (options.count > 0) {
-    cel_test::WriteGenerated(options.seed, options.count, options.worlds, out);
+    cel_test::WriteGenerated(options.seed, {options.count, options.schemas, options.ask},
+                             options.worlds, out);
   }
   for (const std::string& table : options.tables) {
     cel_test::WriteMutated(options.seed, options.mutations, table, out);
@@ -261,6 +264,8 @@ int main(int argc, char** argv) {
   app.add_option("--oracle", options.oracle, "The program of tests/oracle/cel")->required();
   app.add_option("--worlds", options.worlds, "Environments, inputs and terms of the generator");
   app.add_option("--count", options.count, "Generated expressions")->capture_default_str();
+  app.add_option("--schemas", options.schemas, "Random schemas that some of them are about")
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "Of the generator")->capture_default_str();
   app.add_option("--tables", options.tables,
                  "Files of tests/cel/data whose expressions are changed");
@@ -268,6 +273,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--show", options.shown, "Differences of each kind that are printed")
       ->capture_default_str();
+  app.add_option("--ask", options.ask, "A file of expressions that are asked instead");
   app.add_option("--keep", options.keep, "Writes the questions here and keeps them");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -158,7 +158,7 @@ TEST_CASE_METHOD(Evaluation, "cel: long lists grow in place", "[cel]") {
 TEST_CASE_METHOD(Evaluation, "cel: an optional selection makes the chain optional", "[cel]") {
   CHECK(Show("o.?a.b") == "optional(1)");
   CHECK(Show("o.?x.y.z") == "optional.none()");
-  CHECK(Show("o.a.?n") == "optional(NULL_VALUE)");
+  CHECK(Show("o.a.?n") == "optional(0)");
   CHECK(Show("o.?a.x") == "optional.none()");
   CHECK(Show("o.l[?1]") == "optional(2)");
   CHECK(Show("o.l[?7]") == "optional.none()");

@@ -6,6 +6,7 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/arena.h"
+#include "cel/bounded_world.h"
 #include "cel/generate.h"
 
 namespace cel_test {
@@ -45,15 +46,41 @@ std::string Json(const runtime::Value& value) {
   return text;
 }
 
+// An environment with inputs, and expressions over its variables.
+struct World {
+  std::string name;
+  std::size_t inputs;
+  Generator generator;
+};
+
+// Asks the expressions of a file, a line each, with every input.
+void AskAll(const std::string& file, const std::vector<World>& worlds, std::ostream& out) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + file);
+  std::size_t id = 0;
+  for (std::string line; std::getline(in, line);) {
+    for (const World& world : worlds) {
+      for (std::size_t i = 0; i < world.inputs; ++i) {
+        Ask(id++, world.name, world.name + std::to_string(i), line, out);
+      }
+    }
+  }
+}
+
+// Writes a random schema as an environment, with an object that fits it.
+World WriteBounded(const std::string& name, Random& random, std::ostream& out) {
+  BoundedWorld world = MakeBoundedWorld(random);
+  out << R"({"declare":{"name":)" << Quoted(name) << R"(,"variables":[{"name":"self","schema":)"
+      << world.schema << "}]}}\n";
+  out << R"({"inputs":)" << Quoted(name + "0") << R"(,"values":{"self":{"json":)" << world.data
+      << "}}}\n";
+  return {name, 1, Generator(Random(random.Next()), std::move(world.terms))};
+}
+
 }  // namespace
 
-void WriteGenerated(std::uint64_t seed, std::size_t count, const std::string& file,
+void WriteGenerated(std::uint64_t seed, const Wanted& wanted, const std::string& file,
                     std::ostream& out) {
-  struct World {
-    std::string name;
-    std::size_t inputs;
-    Generator generator;
-  };
   std::vector<World> worlds;
   ReadLines(file, [&](const runtime::Value& line, runtime::Arena&) {
     const std::string name(line["declare"]["name"].AsString());
@@ -70,8 +97,17 @@ void WriteGenerated(std::uint64_t seed, std::size_t count, const std::string& fi
     worlds.push_back({name, inputs, Generator(Random(seed + worlds.size()), std::move(terms))});
   });
   Random random(seed);
-  for (std::size_t id = 0; id < count; ++id) {
-    World& world = worlds[id % worlds.size()];
+  std::vector<World> bounded;
+  for (std::size_t i = 0; i < wanted.schemas; ++i) {
+    bounded.push_back(WriteBounded("bounded" + std::to_string(i), random, out));
+  }
+  if (!wanted.file.empty()) {
+    AskAll(wanted.file, worlds, out);
+    return;
+  }
+  for (std::size_t id = 0; id < wanted.expressions; ++id) {
+    const bool any = !bounded.empty() && random.Chance(30);
+    World& world = any ? bounded[random.Below(bounded.size())] : worlds[id % worlds.size()];
     // The first inputs are those in which everything is there and fits.
     const std::size_t inputs = random.Chance(60) ? 0 : random.Below(world.inputs);
     Ask(id, world.name, world.name + std::to_string(inputs), world.generator.Expression(), out);

@@ -42,6 +42,8 @@ constexpr std::string_view kSchema = R"({
               "items": {"type": "object", "required": ["name"], "properties": {
                 "name": {"type": "string"}, "v": {"type": "integer"}}}},
     "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+    "none": {"type": "array", "items": {"type": "string"}},
+    "wrong": {"type": "array", "items": {"type": "integer"}},
     "nested": {"type": "object", "properties": {"dash-ed": {"type": "integer"}}},
     "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})";
 
@@ -49,7 +51,7 @@ constexpr std::string_view kSelf = R"({
   "metadata": {"name": "w"}, "s": "hello", "n": 42, "f": 1.5, "on": true, "maybe": null, "port": 80,
   "raw": "YWJj", "at": "2024-02-29T12:30:45Z", "wait": "1h30m", "list": [3, 1, 2],
   "set": ["x", "y"], "items": [{"name": "one", "v": 1}, {"name": "two"}], "labels": {"k": "v"},
-  "nested": {"dash-ed": 3}, "free": {"a": 1}})";
+  "none": [], "wrong": ["x"], "nested": {"dash-ed": 3}, "free": {"a": 1}})";
 
 }  // namespace
 

@@ -59,7 +59,7 @@ TEST_CASE_METHOD(Values, "cel: plain data is JSON", "[cel]") {
   const Value object = Data(R"({"a": 1, "b": [true, null, 1.5], "c": {"d": "x"}})");
 
   CHECK(Print(Field(object, "a")) == "1");
-  CHECK(Print(Field(object, "b")) == "[true, NULL_VALUE, 1.5]");
+  CHECK(Print(Field(object, "b")) == "[true, 0, 1.5]");
   CHECK(Print(Field(Field(object, "c"), "d")) == "x");
   CHECK(Print(Field(object, "e")) == "error: no such key: e");
   CHECK(Print(Field(Field(object, "a"), "x")) == "error: no such key: x");

@@ -110,7 +110,7 @@ TEST_CASE("runtime: a kind with a bad schema is refused with the place", "[runti
         "kind \"Flunder\": v1.spec.map: declared twice; v1.spec: a field without name; "
         "v1.spec.keyed: key \"b\" of the list map is no field; "
         "v1.spec.map.*: integers have 32 or 64 bits; v1.spec.list[]: no schema; "
-        "v1.spec.p: invalid pattern: missing ): (");
+        "v1.spec.p: invalid pattern: error parsing regexp: missing closing ): `(`");
 }
 
 TEST_CASE("runtime: the envelope is no part of a schema, and metadata comes first", "[runtime]") {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "apiserver/cel/arena.h"
@@ -32,6 +33,11 @@ struct OpaqueKind {
   bool (*equal)(const void* a, const void* b);
   // Returns the size that run-time cost counts. Null: the cost counts 1.
   std::uint64_t (*size)(const void* object) = nullptr;
+  // The name of the Go type, for errors.
+  std::string_view go_type = "ref.Val";
+  // Returns the error that cel-go has where it takes the object out of an optional, for instance in
+  // a branch of ?:. Null: it takes out the object.
+  std::string (*error_taken_out)(const void* object) = nullptr;
 };
 
 // A value: 24 bytes, trivially copyable, immutable. Text, items and entries are borrowed: they lie

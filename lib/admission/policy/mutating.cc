@@ -115,8 +115,7 @@ class MutatingPass {
     }
     const Policy& policy = *hook.policy;
     auto params = CollectParams(policy.param_kind ? &*policy.param_kind : nullptr,
-                                binding.param_ref ? &*binding.param_ref : nullptr,
-                                hook.params.get(), attributes_.namespace_);
+                                binding.param_ref.get(), hook.params.get(), attributes_.namespace_);
     if (!params.ok()) return Misconfigured(policy, &binding, params.status());
     for (runtime::ObjectPtr& param : *params) {
       invocations_.push_back({policy, binding, matched, std::move(param)});

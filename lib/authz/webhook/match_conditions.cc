@@ -179,8 +179,8 @@ std::unique_ptr<const MatchConditions> MatchConditions::Compile(
         Refuse(at, expression, stage, program.status(), errors);
         continue;
       }
-      made->uses_field_selector_ |= program->FieldNamesUsed().contains(kFieldSelector);
-      made->uses_label_selector_ |= program->FieldNamesUsed().contains(kLabelSelector);
+      made->uses_field_selector_ |= program->UsesField(kFieldSelector);
+      made->uses_label_selector_ |= program->UsesField(kLabelSelector);
       made->conditions_.push_back({expression, *std::move(program)});
     }
   }

@@ -34,6 +34,7 @@ class CallContext {
     // Set by a handler that must end the evaluation.
     bool over_limit = false;
     bool would_block = false;
+    bool interrupted = false;
   };
   CallContext(Shared& shared, std::string_view function, const void* prepared)
       : shared_(shared), function_(function), prepared_(prepared) {}
@@ -57,6 +58,8 @@ class CallContext {
   bool CanBuild(std::uint64_t bytes) const;
   // Ends the evaluation: its cost limit would be exceeded.
   Value OverLimit();
+  // Ends the evaluation: the Context has ended.
+  Value Interrupted();
   // Ends the evaluation: the handler must wait, and context().may_block() is false.
   Value WouldBlock();
 

@@ -58,12 +58,19 @@ struct Decision {
   std::string_view error = {};
 };
 
+std::string TakeOut(const void*) { return "no such overload"; }
+
 // None of them can be compared.
-constexpr OpaqueKind kAuthorizerKind = {.type = &kAuthorizer, .equal = nullptr};
-constexpr OpaqueKind kPathCheckKind = {.type = &kPathCheck, .equal = nullptr};
-constexpr OpaqueKind kGroupCheckKind = {.type = &kGroupCheck, .equal = nullptr};
-constexpr OpaqueKind kResourceCheckKind = {.type = &kResourceCheck, .equal = nullptr};
-constexpr OpaqueKind kDecisionKind = {.type = &kDecision, .equal = nullptr};
+constexpr OpaqueKind kAuthorizerKind = {
+    .type = &kAuthorizer, .equal = nullptr, .error_taken_out = TakeOut};
+constexpr OpaqueKind kPathCheckKind = {
+    .type = &kPathCheck, .equal = nullptr, .error_taken_out = TakeOut};
+constexpr OpaqueKind kGroupCheckKind = {
+    .type = &kGroupCheck, .equal = nullptr, .error_taken_out = TakeOut};
+constexpr OpaqueKind kResourceCheckKind = {
+    .type = &kResourceCheck, .equal = nullptr, .error_taken_out = TakeOut};
+constexpr OpaqueKind kDecisionKind = {
+    .type = &kDecision, .equal = nullptr, .error_taken_out = TakeOut};
 
 template <class T>
 Value Make(const OpaqueKind& kind, const T& object, Arena& arena) {

@@ -39,7 +39,19 @@ std::uint64_t SizeOfCidr(const void* object) {
                                     kByteBits);
 }
 
-constexpr OpaqueKind kCidrKind = {.type = &kCidr, .equal = EqualCidrs, .size = SizeOfCidr};
+std::string TextOf(const Cidr& cidr) {
+  return cidr.address.ToString() + "/" + std::to_string(cidr.bits);
+}
+
+std::string TakeOutCidr(const void* object) {
+  return NotTakenOut("netip.Prefix", TextOf(*static_cast<const Cidr*>(object)));
+}
+
+constexpr OpaqueKind kCidrKind = {.type = &kCidr,
+                                  .equal = EqualCidrs,
+                                  .size = SizeOfCidr,
+                                  .go_type = "cel.CIDR",
+                                  .error_taken_out = TakeOutCidr};
 
 const Cidr& CidrOf(const Value& value) { return value.AsOpaque<Cidr>(); }
 
@@ -121,7 +133,7 @@ Value IsCidr(CallContext&, std::span<const Value> arguments) {
 
 Value ToText(CallContext& call, std::span<const Value> arguments) {
   const Cidr& cidr = CidrOf(arguments[0]);
-  return MakeString(call, cidr.address.ToString() + "/" + std::to_string(cidr.bits));
+  return MakeString(call, TextOf(cidr));
 }
 
 // Go forgets why the address does not parse.

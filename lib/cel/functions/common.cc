@@ -46,6 +46,11 @@ Value MakeList(CallContext& call, std::span<const Text> texts) {
 
 }  // namespace
 
+std::string NotTakenOut(std::string_view go_type, std::string_view text) {
+  std::string error = "unsupported conversion to ref.Val: (";
+  return error.append(go_type).append(")").append(text);
+}
+
 Value MakeString(CallContext& call, std::string_view text) {
   if (!call.CanBuild(text.size())) return call.OverLimit();
   return Value::String(call.arena().Copy(text));

@@ -16,6 +16,10 @@ Value MakeString(CallContext& call, std::string_view text);
 Value MakeStrings(CallContext& call, std::span<const std::string_view> texts);
 Value MakeStrings(CallContext& call, std::span<const std::string> texts);
 
+// The error of an object whose Go type cel-go does not know: "unsupported conversion to ref.Val:
+// (netip.Addr)10.0.0.1".
+std::string NotTakenOut(std::string_view go_type, std::string_view text);
+
 // Run-time costs: one; ⌈size of the first argument × 0.1⌉, and twice that.
 std::optional<std::uint64_t> CostOne(const CostCall& call);
 std::optional<std::uint64_t> CostTraversal(const CostCall& call);

@@ -101,7 +101,8 @@ bool Formatter::Fail(std::string_view error) {
 }
 
 bool Formatter::Append(std::string_view text) {
-  if (!call_.CanBuild(out_.size() + text.size())) {
+  // The texts of many values cost no more than the format.
+  if (!call_.CanBuild(out_.size() + text.size()) || !call_.arena().TakeWork(text.size())) {
     failure_ = call_.OverLimit();
     return false;
   }

@@ -127,7 +127,8 @@ bool EqualFormats(const void* a, const void* b) {
   return static_cast<const Format*>(a)->name == static_cast<const Format*>(b)->name;
 }
 
-constexpr OpaqueKind kFormatKind = {.type = &kFormat, .equal = EqualFormats};
+constexpr OpaqueKind kFormatKind = {
+    .type = &kFormat, .equal = EqualFormats, .go_type = "cel.Format"};
 
 constexpr std::size_t kFormatCount = 13;
 extern const std::array<Format, kFormatCount> kFormats;

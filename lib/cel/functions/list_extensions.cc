@@ -206,7 +206,9 @@ std::optional<std::uint64_t> CostOfRange(const CostCall& call) {
 }
 
 std::optional<std::uint64_t> CostOfReverse(const CostCall& call) {
-  return kBaseCost + CostSize(call.arguments[0]);
+  // The size of the result, which is an error for a text.
+  const Value& list = call.arguments[0];
+  return kBaseCost + (list.is_list() ? CostSize(list) : 1);
 }
 
 std::optional<std::uint64_t> CostOfFlatten(const CostCall& call) {

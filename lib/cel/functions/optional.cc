@@ -37,9 +37,11 @@ bool IsZero(const Value& value) {
       return value.AsDouble() == 0;
     case Kind::kString:
     case Kind::kBytes:
+      return value.size() == 0;
     case Kind::kList:
     case Kind::kMap:
-      return value.size() == 0;
+      // Views through a schema are never zero.
+      return value.size() == 0 && value.schema() == nullptr;
     case Kind::kStruct:
       return value.struct_type().open && value.size() == 0;
     case Kind::kTimestamp:
@@ -70,8 +72,8 @@ Value HasValue(CallContext&, std::span<const Value> arguments) {
 
 Value ItemOrNone(CallContext& call, const Value& list, std::size_t index) {
   if (index >= list.size()) return Value::None();
-  const Value item = list.Item(index, call.arena());
-  return item.is_error() ? item : Value::Optional(item, call.arena());
+  // An item of data that does not fit its schema is an error within the optional.
+  return Value::Optional(list.Item(index, call.arena()), call.arena());
 }
 
 Value First(CallContext& call, std::span<const Value> arguments) {
@@ -90,7 +92,7 @@ Value Unwrap(CallContext& call, std::span<const Value> arguments) {
   for (std::uint32_t i = 0; i < list.size(); ++i) {
     const Value item = list.Item(i, call.arena());
     if (!item.Is(Kind::kOptional)) {
-      return call.Error("value " + PrintValue(item, call.arena()) + " is not optional");
+      return call.Error("value " + PrintGoValue(item, call.arena()) + " is not optional");
     }
     if (item.AsOptional() != nullptr) items[count++] = *item.AsOptional();
   }

@@ -47,7 +47,16 @@ bool EqualAmounts(const void* a, const void* b) {
   return CompareAmounts(*static_cast<const Amount*>(a), *static_cast<const Amount*>(b)) == 0;
 }
 
-constexpr OpaqueKind kQuantityKind = {.type = &kQuantity, .equal = EqualAmounts};
+// The text is not always that of Go, which keeps the suffix.
+std::string TakeOutQuantity(const void* object) {
+  return NotTakenOut("*resource.Quantity",
+                     QuantityOf(*static_cast<const Amount*>(object)).ToString());
+}
+
+constexpr OpaqueKind kQuantityKind = {.type = &kQuantity,
+                                      .equal = EqualAmounts,
+                                      .go_type = "cel.Quantity",
+                                      .error_taken_out = TakeOutQuantity};
 
 const Amount& AmountOf(const Value& value) { return value.AsOpaque<Amount>(); }
 

@@ -1,3 +1,7 @@
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "apiserver/base/status.h"
@@ -47,12 +51,59 @@ class PatternOfCall {
   std::string error_;
 };
 
+// Counts the time of searches as work, as RE2 does not tell how much of a text it reads, nor how
+// often.
+class SearchWork {
+ public:
+  explicit SearchWork(Arena& arena) : arena_(arena) {}
+
+  // Begins a search that takes at most `bound` steps. False: that is more than is left.
+  bool Begin(std::uint64_t bound) {
+    bound_ = bound;
+    if (bound > arena_.work_left()) return false;
+    if (bound > kFewSteps) begin_ = Now();
+    return true;
+  }
+  void End() {
+    if (bound_ <= kFewSteps) return;
+    const auto steps = static_cast<std::uint64_t>((Now() - begin_) / kStep);
+    (void)arena_.TakeWork(std::min(steps, bound_));
+  }
+
+ private:
+  // Looking at the clock takes as long as this.
+  static constexpr std::uint64_t kFewSteps = 256;
+  static constexpr std::chrono::nanoseconds kStep{30};
+
+  // Short searches read the quick clock, long ones that of the thread, which does not run while it
+  // waits for a CPU.
+  std::chrono::nanoseconds Now() const {
+    constexpr std::uint64_t kManySteps = 100'000;
+    if (bound_ <= kManySteps) return std::chrono::steady_clock::now().time_since_epoch();
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+
+  Arena& arena_;
+  std::uint64_t bound_ = 0;
+  std::chrono::nanoseconds begin_{0};
+};
+
 Value Matches(CallContext& call, std::span<const Value> arguments) {
-  if (!arguments[0].is_string()) return call.NoSuchOverloadByName();
+  // Calls with a constant pattern are another function in Go.
+  if (!arguments[0].is_string()) {
+    return call.prepared() != nullptr ? CallContext::NoSuchOverload({})
+                                      : call.NoSuchOverloadByName();
+  }
   if (!arguments[1].is_string()) return CallContext::NoSuchOverload({});
   const PatternOfCall pattern(call, arguments[1].AsText());
   if (!pattern.error().empty()) return call.Error(pattern.error());
-  return Value::Bool(pattern->FoundIn(arguments[0].AsText()));
+  SearchWork work(call.arena());
+  if (!work.Begin(pattern->WorkIn(arguments[0].AsText()))) return call.OverLimit();
+  const bool found = pattern->FoundIn(arguments[0].AsText());
+  work.End();
+  return Value::Bool(found);
 }
 
 Value IllegalRegex(CallContext& call, const PatternOfCall& pattern) {
@@ -62,7 +113,11 @@ Value IllegalRegex(CallContext& call, const PatternOfCall& pattern) {
 Value Find(CallContext& call, std::span<const Value> arguments) {
   const PatternOfCall pattern(call, arguments[1].AsText());
   if (!pattern.error().empty()) return IllegalRegex(call, pattern);
-  return Value::String(pattern->FindFrom(arguments[0].AsText(), 0).value_or(""));
+  SearchWork work(call.arena());
+  if (!work.Begin(pattern->WorkIn(arguments[0].AsText()))) return call.OverLimit();
+  const std::optional<std::string_view> found = pattern->FindFrom(arguments[0].AsText(), 0);
+  work.End();
+  return Value::String(found.value_or(""));
 }
 
 // Walks over the matches of a pattern as Go's regexp.allMatches: an empty match next to the one
@@ -71,6 +126,9 @@ class AllMatches {
  public:
   AllMatches(const PatternOfCall& pattern, std::string_view text)
       : pattern_(pattern), text_(text) {}
+
+  // The part of the text that is not searched yet.
+  std::string_view Rest() const { return text_.substr(std::min(at_, text_.size())); }
 
   std::optional<std::string_view> Next() {
     while (at_ <= text_.size()) {
@@ -102,18 +160,25 @@ Value FindAll(CallContext& call, std::span<const Value> arguments) {
   const PatternOfCall pattern(call, arguments[1].AsText());
   if (!pattern.error().empty()) return IllegalRegex(call, pattern);
   const std::int64_t most = arguments.size() > 2 ? arguments[2].AsInt() : -1;
-  // Each search may read to the end of the text.
-  constexpr std::size_t kMatchesBetweenChecks = 100;
+  // Each search may read the text to its end.
+  constexpr std::uint64_t kWorkBetweenLooks = 1'000'000;
+  std::uint64_t work_since_look = 0;
+  SearchWork work(call.arena());
   AllMatches matches(pattern, arguments[0].AsText());
   std::vector<Value> found;
   while (most < 0 || found.size() < static_cast<std::uint64_t>(most)) {
+    const std::uint64_t bound = pattern->WorkIn(matches.Rest());
+    if (!work.Begin(bound)) return call.OverLimit();
     const std::optional<std::string_view> match = matches.Next();
+    work.End();
     if (!match.has_value()) break;
+    work_since_look += bound + 1;
+    if (work_since_look >= kWorkBetweenLooks) {
+      if (call.context().done()) return call.Interrupted();
+      work_since_look = 0;
+    }
     if (!call.CanBuild((found.size() + 1) * sizeof(Value))) return call.OverLimit();
     found.push_back(Value::String(*match));
-    if (found.size() % kMatchesBetweenChecks == 0 && call.context().done()) {
-      return Value::Error("operation interrupted");
-    }
   }
   return Value::List(call.arena().Copy<Value>(found));
 }

@@ -25,6 +25,7 @@ struct Semver {
   std::uint64_t minor = 0;
   std::uint64_t patch = 0;
   std::string_view prerelease = {};  // "rc.1"; valid. Empty: a release.
+  std::string_view build = {};       // Only for printing.
 };
 
 bool IsNumber(std::string_view text) { return std::ranges::all_of(text, text::IsDigit); }
@@ -94,7 +95,6 @@ std::string CheckPrerelease(std::string_view prerelease) {
   return "";
 }
 
-// Build metadata is checked, though nothing reads it.
 std::string CheckBuild(std::string_view build) {
   Parts parts(build);
   while (const std::optional<std::string_view> part = parts.Next()) {
@@ -115,7 +115,7 @@ std::optional<std::string_view> CutAt(std::string_view& text, char mark) {
   return behind;
 }
 
-// Reads a version; the prerelease borrows from the text. A text means what is wrong.
+// Reads a version; its parts borrow from the text. A text means what is wrong.
 std::string Read(std::string_view text, Semver& version) {
   if (text.empty()) return "Version string empty";
   const std::size_t first = text.find('.');
@@ -132,6 +132,7 @@ std::string Read(std::string_view text, Semver& version) {
   if (error.empty() && prerelease.has_value()) error = CheckPrerelease(*prerelease);
   if (error.empty() && build.has_value()) error = CheckBuild(*build);
   version.prerelease = prerelease.value_or("");
+  version.build = build.value_or("");
   return error;
 }
 
@@ -213,16 +214,29 @@ bool EqualVersions(const void* a, const void* b) {
   return CompareVersions(*static_cast<const Semver*>(a), *static_cast<const Semver*>(b)) == 0;
 }
 
-constexpr OpaqueKind kSemverKind = {.type = &kSemver, .equal = EqualVersions};
+std::string TakeOutSemver(const void* object) {
+  const auto& version = *static_cast<const Semver*>(object);
+  std::string text = std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+                     std::to_string(version.patch);
+  if (!version.prerelease.empty()) text.append("-").append(version.prerelease);
+  if (!version.build.empty()) text.append("+").append(version.build);
+  return NotTakenOut("semver.Version", text);
+}
+
+constexpr OpaqueKind kSemverKind = {.type = &kSemver,
+                                    .equal = EqualVersions,
+                                    .go_type = "cel.Semver",
+                                    .error_taken_out = TakeOutSemver};
 
 const Semver& VersionOf(const Value& value) { return value.AsOpaque<Semver>(); }
 
 Value FromString(CallContext& call, std::span<const Value> arguments) {
   const Reading reading(arguments);
   if (!reading.error.empty()) return call.Error(reading.error);
-  if (!call.CanBuild(reading.version.prerelease.size())) return call.OverLimit();
+  if (!call.CanBuild(reading.text.size())) return call.OverLimit();
   Semver& version = call.arena().Make(reading.version);
   version.prerelease = call.arena().Copy(version.prerelease);
+  version.build = call.arena().Copy(version.build);
   return Value::Opaque(kSemverKind, &version);
 }
 

@@ -48,7 +48,8 @@ std::optional<std::uint64_t> CostOfProduct(const CostCall& call) {
 }
 template <std::uint64_t factor>
 std::optional<CallEstimate> EstimateProduct(const EstimateCall& call) {
-  return CallEstimate{.cost = CostOf(call.Size(0) * call.Size(1), CostRange{factor, factor}) +
+  // In float64, where large products are rounded.
+  return CallEstimate{.cost = CostOf(call.Size(0) * call.Size(1), static_cast<double>(factor)) +
                               CostRange{1, 1}};
 }
 

@@ -35,7 +35,12 @@ bool EqualUrls(const void* a, const void* b) {
   return static_cast<const Url*>(a)->text == static_cast<const Url*>(b)->text;
 }
 
-constexpr OpaqueKind kUrlKind = {.type = &kUrl, .equal = EqualUrls};
+std::string TakeOutUrl(const void* object) {
+  return NotTakenOut("*url.URL", static_cast<const Url*>(object)->text);
+}
+
+constexpr OpaqueKind kUrlKind = {
+    .type = &kUrl, .equal = EqualUrls, .go_type = "cel.URL", .error_taken_out = TakeOutUrl};
 
 Value FromString(CallContext& call, std::span<const Value> arguments) {
   constexpr std::string_view kWrong = "URL parse error during conversion from string: ";

@@ -65,6 +65,9 @@ class Builder {
   // Tells if cel-go plans the node as an attribute: a variable, a selection, an index, a
   // conditional.
   bool IsAttribute(NodeId id) const;
+  NodeId RootOf(NodeId id) const;
+  // Tells if the node's value may be data as the host handed it in.
+  bool IsData(NodeId id) const;
   // A chain of selections while its parts are planned.
   struct Chain {
     Label* end;        // The end of the chain, where errors and absence lead to.
@@ -98,6 +101,7 @@ class Builder {
   void PlanCondition(NodeId id, Operand accumulator, Label& done);
   void PlanStep(NodeId id, Operand accumulator);
   bool PlanStepInPlace(NodeId id, Operand accumulator);
+  bool PlanLogicalStep(NodeId id, Operand accumulator);
   bool PlanAppend(NodeId id, Operand accumulator);
   bool PlanInsert(NodeId id, Operand accumulator);
   bool PlanFilter(NodeId id, Operand accumulator);

@@ -23,6 +23,33 @@ bool Builder::IsAttribute(NodeId id) const {
   return IsQualifierCall(ast_.name_of(id)) || ast_.name_of(id) == "_?_:_";
 }
 
+// Returns the node that a chain of selections begins with.
+syntax::NodeId Builder::RootOf(NodeId id) const {
+  while (IsAttribute(id) && ast_.node(id).kind != NodeKind::kIdentifier &&
+         ast_.name_of(id) != "_?_:_") {
+    id = ast_.children(id)[0];
+  }
+  return id;
+}
+
+// Selections of names and of positions stay within the Go values of a variable without schema; all
+// else makes values of cel-go.
+bool Builder::IsData(NodeId id) const {
+  const syntax::Node& node = ast_.node(id);
+  if (!IsAttribute(id)) return false;
+  if (node.kind == NodeKind::kIdentifier) {
+    const check::Reference& reference = checked_.references[id];
+    return reference.kind == check::Reference::Kind::kVariable &&
+           checked_.environment.variable(reference.index).schema == nullptr;
+  }
+  const auto children = ast_.children(id);
+  if (node.kind == NodeKind::kSelect) return IsData(children[0]);
+  if (ast_.name_of(id) == "_?_:_") return IsData(children[1]) || IsData(children[2]);
+  const TypeKind index = checked_.types[children[1]].kind();
+  return ast_.name_of(id) == "_[_]" && index != TypeKind::kUint && index != TypeKind::kDouble &&
+         IsData(children[0]);
+}
+
 const Builder::Local* Builder::FindLocal(NodeId id) const {
   if (ast_.node(id).kind != NodeKind::kIdentifier ||
       checked_.references[id].kind != check::Reference::Kind::kLocal) {
@@ -64,7 +91,13 @@ void Builder::PlanChain(NodeId id, Operand dst, bool charge_root) {
   emitter_.Bind(end);
   const bool tests = ast_.node(id).kind == NodeKind::kSelect && ast_.node(id).test_only;
   if (tests && ast_.node(ast_.children(id)[0]).kind != NodeKind::kIdentifier) {
-    emitter_.Emit({.op = Op::kPresence, .dst = dst});
+    // has() gives back what its variable costs, also where it begins with a conditional, whose
+    // variables cost nothing.
+    const bool gives = !checked_.environment.state().features.presence_test_costs &&
+                       ast_.node(RootOf(id)).kind == NodeKind::kCall &&
+                       !constants_.Is(RootOf(id)) && ast_.name_of(RootOf(id)) == "_?_:_";
+    emitter_.Emit(
+        {.op = Op::kPresence, .flags = static_cast<std::uint8_t>(gives ? kRefund : 0), .dst = dst});
   }
 }
 
@@ -128,6 +161,7 @@ Operand Builder::PlanQualifier(NodeId id, Operand dst, const Chain& chain, bool 
   }
   const std::uint32_t free = emitter_.next_register();
   instruction.op = Op::kIndex;
+  if (IsData(index)) instruction.flags |= kNative;
   instruction.b = PlanIndexOperand(index);
   emitter_.EmitJump(instruction, *chain.end);
   emitter_.next_register() = free;
@@ -175,8 +209,12 @@ void Builder::PlanBranch(NodeId id, Operand dst, const Chain& chain, bool last) 
   const bool has_qualifiers = IsAttribute(id) && ast_.node(id).kind != NodeKind::kIdentifier;
   if (!last && !has_qualifiers) {
     emitter_.EmitJump({.op = Op::kUnwrap, .dst = dst, .a = place}, *chain.end);
-  } else {
-    MoveTo(place, dst);
+    return;
+  }
+  MoveTo(place, dst);
+  const Type& type = checked_.types[id];
+  if (!IsAttribute(id) && !constants_.Is(id) && (type.is_optional() || type.is_dyn())) {
+    emitter_.Emit({.op = Op::kRewrap, .dst = dst});
   }
 }
 

@@ -28,6 +28,11 @@ Value CallContext::OverLimit() {
   return Value::Error("operation cancelled: actual cost limit exceeded");
 }
 
+Value CallContext::Interrupted() {
+  shared_.interrupted = true;
+  return Value::Error("operation interrupted");
+}
+
 Value CallContext::WouldBlock() {
   shared_.would_block = true;
   return Value::Error("operation would block");

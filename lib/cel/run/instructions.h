@@ -28,6 +28,7 @@ enum class Op : std::uint8_t {
   kSelect,    // dst = a.field, name number b.
   kIndex,     // dst = a[b].
   kUnwrap,    // dst = the value of an optional a, or a.
+  kRewrap,    // Hands dst on, if it is an optional: cel/run/rewrap.h.
   kPresence,  // Turns an optional dst into a bool: the end of has(o.?a.b).
 
   kCall,      // dst = callee number `target` of b registers from a.
@@ -75,6 +76,8 @@ enum ChainFlag : std::uint8_t {
   kTest = 4,      // has(): dst = presence.
   kLast = 8,      // Wraps the result of an optional chain.
   kTyped = 16,    // The static type of a is a struct's.
+  kRefund = 64,   // kPresence: counts 1 less.
+  kNative = 32,   // The index may be data as the host handed it in, which has other Go types.
 };
 enum RelationFlag : std::uint8_t {
   kLess,

@@ -5,6 +5,7 @@
 #include "cel/run/machine.h"
 #include "cel/run/map.h"
 #include "cel/run/print.h"
+#include "cel/run/rewrap.h"
 
 // Comprehensions.
 namespace apiserver::v0::cel::steps {
@@ -27,17 +28,17 @@ bool SetToEntry(Machine& machine, const Instruction& step, const Value& map, std
   machine.registers[step.a] = *key;
   if (step.b != plan::kNoOperand) {
     machine.registers[step.b] = MapValueAt(map, at, machine.arena);
+    RewrapVariable(machine.registers[step.b], machine.arena);
   }
   return true;
 }
 
 void SetToItem(Machine& machine, const Instruction& step, const Value& list, std::size_t at) {
-  if (step.b == plan::kNoOperand) {
-    machine.registers[step.a] = list.Item(at, machine.arena);
-    return;
-  }
-  machine.registers[step.a] = Value::Int(static_cast<std::int64_t>(at));
-  machine.registers[step.b] = list.Item(at, machine.arena);
+  const bool one = step.b == plan::kNoOperand;
+  if (!one) machine.registers[step.a] = Value::Int(static_cast<std::int64_t>(at));
+  Value& variable = machine.registers[one ? step.a : step.b];
+  variable = list.Item(at, machine.arena);
+  RewrapVariable(variable, machine.arena);
 }
 
 // Inserts an entry into the accumulator. False: its key is there already, and the accumulator an
@@ -46,7 +47,7 @@ bool InsertEntry(Machine& machine, Value& accumulator, const Value& key, const V
   auto& content = const_cast<MapContent&>(accumulator.built_map());
   if (FindKey(content, key) != nullptr) {
     accumulator = Value::Error(machine.arena.Copy(
-        "insert failed: key " + PrintValue(key, machine.arena) + " already exists"));
+        "insert failed: key " + PrintGoValue(key, machine.arena) + " already exists"));
     return false;
   }
   MapPut(content, key, value, machine.arena);

@@ -42,12 +42,16 @@ std::optional<Value> FindItem(const Value& list, const Value& index, Arena& aren
   return list.Item(static_cast<std::size_t>(at.AsInt()), arena);
 }
 
-// cel-go takes other values for no index at all.
+}  // namespace
+
 bool IsIndex(const Value& index) {
   return index.is_bool() || index.is_number() || index.is_string() || index.is_error();
 }
 
-}  // namespace
+Value NotAnIndex(const Value& index, bool native, Arena& arena) {
+  const std::string_view type = native ? GoTypeOfData(index) : GoTypeOf(index);
+  return Value::Error(arena.Copy("invalid qualifier type: " + std::string(type)));
+}
 
 std::optional<Value> FindField(const Value& object, const FieldName& name, Arena& arena) {
   if (object.is_map()) {
@@ -63,11 +67,7 @@ std::optional<Value> FindField(const Value& object, const FieldName& name, Arena
 
 std::optional<Value> FindIndex(const Value& object, const Value& index, Arena& arena) {
   if (index.is_error()) return index;
-  if (!IsIndex(index)) {
-    // Only data is null here: of constants the compiler tells.
-    const std::string_view type = index.is_null() ? "<nil>" : GoTypeOf(index);
-    return Value::Error(arena.Copy("invalid qualifier type: " + std::string(type)));
-  }
+  if (!IsIndex(index)) return NotAnIndex(index, true, arena);
   if (object.is_map()) return FindInMap(object, index, arena);
   if (object.is_list()) return FindItem(object, index, arena);
   if (!object.Is(Kind::kStruct)) return std::nullopt;

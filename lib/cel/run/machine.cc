@@ -5,6 +5,7 @@
 
 #include "cel/run/marks.h"
 #include "cel/run/registers.h"
+#include "cel/run/rewrap.h"
 
 namespace apiserver::v0::cel {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::array<Step, kOpCount> kSteps = {
     steps::Select,
     steps::Index,
     steps::Unwrap,
+    steps::Rewrap,
     steps::Presence,
     steps::CallFunction,
     steps::CompareEqual,
@@ -81,6 +83,7 @@ const Instruction* LoadInput(Machine& machine, const Instruction& step) {
   if (step.target < machine.inputs.size()) {
     const Input& input = machine.inputs[step.target];
     place = input.lazy == nullptr ? input.value : input.lazy->Get(machine.scratch, machine.context);
+    RewrapVariable(place, machine.arena);
     return &step + 1;
   }
   const std::string& name = machine.program.environment.variable(step.target).name;
@@ -106,6 +109,7 @@ const Instruction* EnsureSet(Machine& machine, const Instruction& step) {
 }
 
 const Instruction* ReturnSet(Machine& machine, const Instruction& step) {
+  RewrapVariable(machine.registers[step.dst], machine.arena);
   return machine.To(static_cast<std::uint32_t>(machine.registers[step.dst + 1].AsInt()));
 }
 

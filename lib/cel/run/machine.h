@@ -109,6 +109,7 @@ const plan::Instruction* Return(Machine&, const plan::Instruction&);
 const plan::Instruction* Select(Machine&, const plan::Instruction&);
 const plan::Instruction* Index(Machine&, const plan::Instruction&);
 const plan::Instruction* Unwrap(Machine&, const plan::Instruction&);
+const plan::Instruction* Rewrap(Machine&, const plan::Instruction&);
 const plan::Instruction* Presence(Machine&, const plan::Instruction&);
 // operate.cc
 const plan::Instruction* CallFunction(Machine&, const plan::Instruction&);

@@ -68,6 +68,18 @@ std::string_view NameOf(std::uint8_t relation) {
   return kNames[relation];
 }
 
+// The work of reading large texts, for functions whose cost does not depend on their size.
+std::uint64_t WorkOfTexts(std::span<const Value> arguments) {
+  constexpr std::uint32_t kBytesFree = 4096;
+  constexpr std::uint64_t kBytesPerStep = 32;
+  std::uint64_t work = 0;
+  for (const Value& argument : arguments) {
+    const bool text = argument.is_string() || argument.Is(Kind::kBytes);
+    if (text && argument.size() > kBytesFree) work += argument.size() / kBytesPerStep;
+  }
+  return work;
+}
+
 }  // namespace
 
 const Instruction* CompareEqual(Machine& machine, const Instruction& step) {
@@ -159,8 +171,13 @@ const Instruction* CallFunction(Machine& machine, const Instruction& step) {
     }
   }
   CallContext::Shared shared{machine.arena, machine.context, machine.cost, machine.limit};
+  if (callee.cost_by_name == nullptr && callee.cost_by_overload == nullptr &&
+      !machine.arena.TakeWork(WorkOfTexts(arguments))) {
+    return machine.StopOverLimit();
+  }
   const Value result = Call(callee, shared, arguments);
   if (shared.over_limit) return machine.StopOverLimit();
+  if (shared.interrupted) return machine.Stop(End::kInterrupted);
   if (shared.would_block) return machine.Stop(End::kWouldBlock);
   if (!callee.cost_before_call && !machine.Charge(CostOfCall(callee, arguments, &result))) {
     return machine.Stop(End::kCostLimit);

@@ -1,9 +1,12 @@
 #include "cel/run/print.h"
 
+#include <chrono>
+#include <string_view>
 #include <vector>
 
 #include "cel/run/map.h"
 #include "cel/run/time_text.h"
+#include "text/duration.h"
 
 namespace apiserver::v0::cel {
 namespace {
@@ -15,7 +18,7 @@ constexpr std::size_t kPrintedMax = 512;
 std::string PrintScalar(const Value& value) {
   switch (value.kind()) {
     case Kind::kNull:
-      return "NULL_VALUE";
+      return "0";  // The number of its enumeration.
     case Kind::kBool:
       return value.AsBool() ? "true" : "false";
     case Kind::kInt:
@@ -96,6 +99,22 @@ std::string PrintValue(const Value& value, Arena& arena) {
   return printed;
 }
 
+std::string PrintGoValue(const Value& value, Arena& arena) {
+  if (value.Is(Kind::kDuration)) {
+    return text::FormatDuration(std::chrono::nanoseconds(value.AsInt()));
+  }
+  if (!value.Is(Kind::kTimestamp)) return PrintValue(value, arena);
+  // The date, the time with its fraction, and the zone, which stands for its own name.
+  std::string printed = FormatRfc3339(value.AsTime());
+  constexpr std::size_t kDate = 10;
+  printed[kDate] = ' ';
+  if (printed.ends_with('Z')) return printed.substr(0, printed.size() - 1) + " +0000 UTC";
+  std::string zone = printed.substr(printed.size() - std::string_view("+05:30").size());
+  printed.resize(printed.size() - zone.size());
+  zone.erase(zone.find(':'), 1);
+  return printed + " " + zone + " " + zone;
+}
+
 std::string PrintTypeOf(const Value& value) {
   if (value.is_list()) return "list(dyn)";
   if (value.is_map()) return "map(dyn, dyn)";
@@ -104,11 +123,10 @@ std::string PrintTypeOf(const Value& value) {
 
 namespace {
 
-// The Go types of data are those of its JSON, and of views through a schema.
+// Views through a schema have Go types of their own.
 std::string_view GoTypeOfList(const Value& list) {
-  if (!list.is_data()) return "*types.baseList";
-  const runtime::Schema* const schema = list.schema();
-  if (schema == nullptr) return "[]interface {}";
+  const runtime::Schema* const schema = list.is_data() ? list.schema() : nullptr;
+  if (schema == nullptr) return "*types.baseList";
   switch (schema->list_type) {
     case runtime::Schema::ListType::kSet:
       return "*common.unstructuredSetList";
@@ -120,8 +138,8 @@ std::string_view GoTypeOfList(const Value& list) {
 }
 
 std::string_view GoTypeOfMap(const Value& map) {
-  if (!map.is_data()) return "*types.baseMap";
-  return map.schema() == nullptr ? "map[string]interface {}" : "*common.unstructuredMap";
+  const bool view = map.is_data() && map.schema() != nullptr;
+  return view ? "*common.unstructuredMap" : "*types.baseMap";
 }
 
 }  // namespace
@@ -156,9 +174,19 @@ std::string_view GoTypeOf(const Value& value) {
       return "*types.Optional";
     case Kind::kStruct:
       return value.struct_type().open ? "*dynamic.ObjectVal" : "*mutation.JSONPatchVal";
+    case Kind::kOpaque:
+      return value.opaque_kind().go_type;
     default:
       return "ref.Val";
   }
+}
+
+std::string_view GoTypeOfData(const Value& value) {
+  if (value.is_null()) return "<nil>";
+  const bool plain = value.is_data() && value.schema() == nullptr;
+  if (plain && value.is_list()) return "[]interface {}";
+  if (plain && value.is_map()) return "map[string]interface {}";
+  return GoTypeOf(value);
 }
 
 std::string_view GoNativeTypeOf(const Value& value) {

@@ -1,6 +1,7 @@
 #include "cel/run/lookup.h"
 #include "cel/run/machine.h"
 #include "cel/run/marks.h"
+#include "cel/run/rewrap.h"
 
 namespace apiserver::v0::cel::steps {
 namespace {
@@ -35,10 +36,14 @@ Object Begin(Machine& machine, const Instruction& step, const Instruction*& next
     return {nullptr, false};
   }
   if ((step.flags & plan::kFirst) != 0 && object.Is(Kind::kOptional)) {
-    value = object.AsOptional();
-    in_optional = true;
-    if (value == nullptr) {
+    if (object.AsOptional() == nullptr) {
       next = EndChain(machine, step, Absent(step));
+      return {nullptr, false};
+    }
+    value = &machine.arena.Make(TakenOut(*object.AsOptional(), machine.arena));
+    in_optional = true;
+    if (value->is_error()) {
+      next = EndChain(machine, step, *value);
       return {nullptr, false};
     }
   }
@@ -91,8 +96,27 @@ const Instruction* Index(Machine& machine, const Instruction& step) {
   const auto [object, in_optional] = Begin(machine, step, next);
   if (object == nullptr) return next;
   const Value& index = machine.At(step.b);
+  // A key is compared with those of its length.
+  constexpr std::uint32_t kKeyBytesFree = 4096;
+  constexpr std::uint64_t kKeyBytesPerStep = 256;
+  if (index.is_string() && index.size() > kKeyBytesFree) {
+    (void)machine.arena.TakeWork(index.size() / kKeyBytesPerStep);
+  }
+  if (!IsIndex(index)) {
+    if (!in_optional) ++machine.cost;
+    return EndChain(machine, step,
+                    NotAnIndex(index, (step.flags & plan::kNative) != 0, machine.arena));
+  }
   if (in_optional) {
-    return FinishMaybe(machine, step, FindIndex(*object, index, machine.arena), true);
+    const std::optional<Value> found = FindIndex(*object, index, machine.arena);
+    // An item of data that does not fit its schema is there.
+    if (object->is_list() && index.Is(Kind::kInt) && found.has_value() && found->is_error() &&
+        (step.flags & plan::kLast) != 0) {
+      ++machine.cost;
+      machine.registers[step.dst] = Value::Optional(*found, machine.arena);
+      return &step + 1;
+    }
+    return FinishMaybe(machine, step, found, true);
   }
   ++machine.cost;
   return Finish(machine, step, ApplyIndex(*object, index, machine.arena), false);
@@ -106,14 +130,22 @@ const Instruction* Unwrap(Machine& machine, const Instruction& step) {
     return &step + 1;
   }
   if (object.AsOptional() == nullptr) return EndChain(machine, step, object);
-  machine.registers[step.dst] = *object.AsOptional();
+  const Value held = TakenOut(*object.AsOptional(), machine.arena);
+  if (held.is_error()) return EndChain(machine, step, held);
+  machine.registers[step.dst] = held;
   Marks::SetInOptional(machine.registers[step.dst], true);
+  return &step + 1;
+}
+
+const Instruction* Rewrap(Machine& machine, const Instruction& step) {
+  RewrapVariable(machine.registers[step.dst], machine.arena);
   return &step + 1;
 }
 
 const Instruction* Presence(Machine& machine, const Instruction& step) {
   Value& place = machine.registers[step.dst];
   if (place.Is(Kind::kOptional)) place = Value::Bool(place.AsOptional() != nullptr);
+  if ((step.flags & plan::kRefund) != 0 && machine.cost > 0) --machine.cost;
   return &step + 1;
 }
 

@@ -173,6 +173,12 @@ Value DataViews::Map(const runtime::Value& map, const Schema* schema) {
   return made;
 }
 
+Value DataViews::WithoutSchema(const Value& container) {
+  Value made = container;
+  made.extra_.schema = nullptr;
+  return made;
+}
+
 Value Value::FromData(const runtime::Value& data, const Schema* schema, Arena& arena) {
   if (schema == nullptr) return Plain(data, arena);
   if (data.is_null()) {
