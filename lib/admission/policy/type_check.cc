@@ -113,7 +113,7 @@ class TypeChecker {
  public:
   TypeChecker(const runtime::Object& policy, const TypeResolver& resolver)
       : spec_(policy["spec"]), compiler_(SharedExpressionCompiler()) {
-    const cel::Type params = ParamsType(resolver);
+    const std::optional<cel::Type> params = ParamsType(resolver);
     const Value rules = spec_["matchConstraints"]["resourceRules"];
     for (const GroupVersionKind& kind : KindCollector(resolver).Collect(rules)) {
       const runtime::SchemaPtr schema = resolver.SchemaFor(kind);
@@ -135,24 +135,27 @@ class TypeChecker {
   }
 
  private:
-  cel::Type ParamsType(const TypeResolver& resolver) const {
+  // nullopt: there are no parameters, or nothing knows their kind; then `params` is not declared.
+  std::optional<cel::Type> ParamsType(const TypeResolver& resolver) const {
     const Value kind = spec_["paramKind"];
     const auto version = codec::ParseGroupVersion(kind["apiVersion"].AsString());
-    if (kind.is_null() || !version.ok()) return cel::Type::Dyn();
+    if (kind.is_null() || !version.ok()) return {};
     const std::string name(kind["kind"].AsString());
     const auto schema = resolver.SchemaFor({version->group, version->version, name});
-    return schema ? TypeOf(*schema, name + "@params") : cel::Type::Dyn();
+    if (!schema) return {};
+    return TypeOf(*schema, name + "@params");
   }
 
-  cel::Environment EnvironmentOf(const cel::Type& object, const cel::Type& params) const {
+  cel::Environment EnvironmentOf(const cel::Type& object,
+                                 const std::optional<cel::Type>& params) const {
     const Declarations declarations{
-        .params = !spec_["paramKind"].is_null(), .authorizer = true, .variables = true};
+        .params = params.has_value(), .authorizer = true, .variables = true};
     const auto typed = [&](const std::vector<ComposedVariable>& variables) {
       std::vector<cel::Variable> declared = {{.name = "object", .type = object},
                                              {.name = "oldObject", .type = object}};
-      if (declarations.params) declared.push_back({.name = "params", .type = params});
+      if (params) declared.push_back({.name = "params", .type = *params});
       std::vector<cel::Type> types;
-      for (const cel::Type& type : {object, params}) {
+      for (const cel::Type& type : {object, params.value_or(cel::Type::Dyn())}) {
         if (type.kind() == cel::TypeKind::kStruct) types.push_back(type);
       }
       return compiler_->EnvironmentFor(cel::Mode::kStored, declarations, variables)
