@@ -92,6 +92,10 @@ function(apiserver_module room)
   if(APISERVER_SANITIZE AND room IN_LIST APISERVER_ROOMS_SANITIZED_PLAINLY)
     target_compile_options(apiserver_${room} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-O0>)
   endif()
+  # g++ inlines less in a source of more than 10,000 instructions, as those of a unity build are. The
+  # precompiled header brings its own value, so that it must have the same.
+  target_compile_options(apiserver_${room} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:--param=large-unit-insns=100000>)
   apiserver_precompile(apiserver_${room} rooms ${APISERVER_STANDARD_HEADERS})
   apiserver_record_module(${room} "${ARG_DEPENDS}" "${ARG_LINKS}")
 endfunction()

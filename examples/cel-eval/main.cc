@@ -214,7 +214,7 @@ Result<std::string> ReadExpression(const Options& options) {
 }
 
 std::string EstimateText(cel::CostRange range) {
-  const std::string min = std::to_string(range.min);
+  std::string min = std::to_string(range.min);
   if (range.min == range.max) return min;
   if (range.max == std::numeric_limits<std::uint64_t>::max()) return min + " or more, unbounded";
   return min + " to " + std::to_string(range.max);

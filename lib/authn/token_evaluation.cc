@@ -91,8 +91,9 @@ class GoView {
 
   static std::size_t Remove(std::span<Member> members, std::size_t count, std::string_view key) {
     const std::span<Member> present = members.first(count);
-    const auto removed = std::ranges::remove(present, key, &Member::key);
-    return count - removed.size();
+    const auto kept = std::remove_if(present.begin(), present.end(),
+                                     [key](const Member& member) { return member.key == key; });
+    return static_cast<std::size_t>(kept - present.begin());
   }
 
   const std::vector<EscapedName>& names_;

@@ -1,6 +1,7 @@
 #include "apiserver/base/context.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory_resource>
 #include <thread>
@@ -13,6 +14,12 @@ namespace {
 // Fits the values that a request's filters set, so that they take one allocation; a watch keeps it
 // for its whole life.
 constexpr std::size_t kRoomBytes = 608;
+
+constexpr std::size_t kPlaces = 32;
+
+// Returns the place of a tag. Tags are bytes that the linker puts side by side, so that few share
+// one.
+std::size_t PlaceOf(const void* tag) { return reinterpret_cast<std::uintptr_t>(tag) % kPlaces; }
 
 }  // namespace
 
@@ -34,7 +41,9 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   Status why;  // Written once, before `ended`.
   // Newest first and never changed, so that other threads may read while the thread that runs the
   // work sets.
-  std::atomic<SlotBase*> slots{nullptr};
+  SlotBase* slots = nullptr;
+  // The newest slot of the tags that share a place. Null: there is no value of any of them.
+  std::array<std::atomic<SlotBase*>, kPlaces> newest{};
   // The slots' room: a request has half a dozen, all gone at once.
   std::pmr::monotonic_buffer_resource room{kRoomBytes};
   Guarded<Callbacks> callbacks;
@@ -44,7 +53,7 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    SlotBase* slot = slots.load(std::memory_order_relaxed);
+    SlotBase* slot = slots;
     while (slot != nullptr) std::exchange(slot, slot->next)->~SlotBase();
   }
 
@@ -213,8 +222,10 @@ Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
 // Searches this context before its ancestors, so that a child's value hides an ancestor's. Takes no
 // lock: slots are only ever added in front.
 const void* Context::Find(const void* tag) const {
+  const std::size_t place = PlaceOf(tag);
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
-    const SlotBase* slot = state->slots.load(std::memory_order_acquire);
+    // What is older than the newest slot of this place stands behind it.
+    const SlotBase* slot = state->newest[place].load(std::memory_order_acquire);
     for (; slot != nullptr; slot = slot->next) {
       if (slot->tag == tag) return slot->address;
     }
@@ -231,8 +242,9 @@ void* Context::Room(std::size_t bytes, std::size_t alignment) {
 // The release pairs with the acquire in Find(). One thread sets values, so that no compare-and-swap
 // is needed.
 void Context::Link(SlotBase& slot) {
-  slot.next = state_->slots.load(std::memory_order_relaxed);
-  state_->slots.store(&slot, std::memory_order_release);
+  slot.next = state_->slots;
+  state_->slots = &slot;
+  state_->newest[PlaceOf(slot.tag)].store(&slot, std::memory_order_release);
 }
 
 }  // namespace apiserver::v0

@@ -1,5 +1,7 @@
 #include "apiserver/cel/program.h"
 
+#include <algorithm>
+
 #include "cel/environment/environment_state.h"
 #include "cel/run/program_state.h"
 
@@ -12,8 +14,10 @@ bool Program::Uses(std::string_view variable) const {
   return index.has_value() && state_->uses[*index];
 }
 
-const std::set<std::string, std::less<>>& Program::FieldNamesUsed() const {
-  return state_->field_names;
+bool Program::UsesField(std::string_view name) const {
+  return std::ranges::any_of(state_->names, [name](const FieldName& field) {
+    return field.selected && field.name == name;
+  });
 }
 
 CostRange Program::estimate() const { return state_->estimate; }

@@ -58,9 +58,10 @@ Value WithoutTypeMeta(Value content, Arena& arena) {
 
 std::unique_ptr<runtime::Object> CopyOf(const runtime::KindPtr& kind, std::string_view version,
                                         Value content) {
+  Arena building;
   Arena arena;
   // A copy of its own, so that one item that is kept does not hold the text of a whole list.
-  const Value root = runtime::Copy(WithoutTypeMeta(content, arena), arena);
+  const Value root = runtime::Copy(WithoutTypeMeta(content, building), arena);
   return std::make_unique<runtime::Object>(kind, version, std::move(arena), root);
 }
 
@@ -95,10 +96,13 @@ Result<std::unique_ptr<runtime::Object>> ObjectOf(std::string body) {
                                            std::move(parsed.arena), root);
 }
 
-Result<std::unique_ptr<runtime::Object>> ObjectOf(Value content) {
+Result<std::unique_ptr<runtime::Object>> ObjectOf(Value content, runtime::KindPtr& kind) {
   const runtime::GroupVersionKind gvk = KindOf(content);
   RETURN_IF_ERROR(CheckKind(gvk));
-  return CopyOf(runtime::Kind::Untyped(gvk), gvk.version, content);
+  if (!kind || kind->FindVersion(gvk.version) == nullptr || kind->gvk(gvk.version) != gvk) {
+    kind = runtime::Kind::Untyped(gvk);
+  }
+  return CopyOf(kind, gvk.version, content);
 }
 
 Result<runtime::List> ListOf(std::string body) {

@@ -16,8 +16,9 @@ Status ErrorOf(std::string_view method, const Target& target, const http::Client
 
 // kInternalError: not a JSON object with kind and apiVersion.
 Result<std::unique_ptr<runtime::Object>> ObjectOf(std::string body);
-// Copies an object out of a parsed document.
-Result<std::unique_ptr<runtime::Object>> ObjectOf(runtime::Value content);
+// Copies an object out of a parsed document. `kind` is that of the last object, which objects of
+// the same kind share, or null; it becomes the object's.
+Result<std::unique_ptr<runtime::Object>> ObjectOf(runtime::Value content, runtime::KindPtr& kind);
 // Items have their list's version, and its kind without "List".
 Result<runtime::List> ListOf(std::string body);
 

@@ -19,7 +19,8 @@ Status NotAnEvent(std::string_view why) {
   return Status(Reason::kInternalError, "not a watch event: " + std::string(why));
 }
 
-Result<watch::Event> EventOf(std::string_view line) {
+// `kind` is that of the last object.
+Result<watch::Event> EventOf(std::string_view line, runtime::KindPtr& kind) {
   runtime::Arena arena;
   Result<Value> root = codec::ParseJson(line, arena);
   if (!root.ok()) return NotAnEvent(root.status().message());
@@ -41,7 +42,7 @@ Result<watch::Event> EventOf(std::string_view line) {
         metadata["annotations"]["k8s.io/initial-events-end"].AsString() == "true";
     return event;
   }
-  ASSIGN_OR_RETURN(event.object, ObjectOf(object));
+  ASSIGN_OR_RETURN(event.object, ObjectOf(object, kind));
   return event;
 }
 
@@ -69,7 +70,7 @@ class JsonWatchStream final : public WatchStream {
   Result<std::optional<watch::Event>> TakeLine(std::size_t end) {
     const std::string_view line = std::string_view(buffer_).substr(begin_, end - begin_);
     begin_ = searched_ = end + 1;
-    ASSIGN_OR_RETURN(watch::Event event, EventOf(line));
+    ASSIGN_OR_RETURN(watch::Event event, EventOf(line, kind_));
     return std::optional(std::move(event));
   }
 
@@ -86,6 +87,7 @@ class JsonWatchStream final : public WatchStream {
   }
 
   std::unique_ptr<http::ClientStream> stream_;
+  runtime::KindPtr kind_;  // Of the last object; null before the first.
   std::string buffer_;
   std::size_t begin_ = 0;     // The start of the next line.
   std::size_t searched_ = 0;  // No line ends before this.

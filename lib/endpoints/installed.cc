@@ -57,10 +57,12 @@ std::optional<Where> WhereOf(const request::RequestInfo& info, const Resource& r
   const bool item = info.parts.size() > 1;
   if (!item) return watch_path ? Where::kWatchPath : Where::kCollection;
   if (info.name.empty() || info.name != info.parts[1]) return {};
-  if (namespaced == info.namespace_.empty()) return {};
+  // A namespace is named as the request's namespace too.
+  const bool own = info.resource == "namespaces" && info.namespace_ == info.name;
+  if (namespaced ? info.namespace_.empty() : !info.namespace_.empty() && !own) return {};
   if (watch_path) return info.parts.size() == 2 ? std::optional(Where::kWatchPath) : std::nullopt;
-  const std::size_t own = info.subresource.empty() ? 2 : 3;
-  if (info.parts.size() > own && !resource.subpath) return {};
+  const std::size_t known = info.subresource.empty() ? 2 : 3;
+  if (info.parts.size() > known && !resource.subpath) return {};
   return Where::kItem;
 }
 

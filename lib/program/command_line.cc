@@ -90,6 +90,7 @@ Values::Values(const Program& program) : default_data_dir(DefaultDataDir(program
   for (const auto& plugin : program.admission) {
     recommended.admission.own_plugins.emplace_back(plugin->name());
   }
+  recommended.admission.namespaces = program.namespaces;
   recommended.audit.values.standard_output = [] { return std::make_unique<StandardOutput>(); };
 }
 

@@ -9,10 +9,17 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-// Blocks double from the first to the second size, so that small objects stay small. What would
-// waste much of a block gets one of its own.
+// Blocks double from the first size to the last, so that small objects stay small; the first
+// doubling is by halves, since most objects that are kept are about as large. What would waste much
+// of a block gets one of its own.
 constexpr std::size_t kFirstBlockBytes = 512;
 constexpr std::size_t kBlockBytesMax = 64 << 10;
+
+// Returns the size of the next block, after so many bytes.
+std::size_t NextBlockBytes(std::size_t reserved) {
+  if (reserved > 0 && reserved < 2 * kFirstBlockBytes) return kFirstBlockBytes / 2;
+  return std::clamp(reserved, kFirstBlockBytes, kBlockBytesMax);
+}
 
 std::byte* Align(std::byte* at, std::size_t align) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
@@ -42,8 +49,8 @@ void* Arena::Allocate(std::size_t bytes, std::size_t align) {
       return at;
     }
   }
-  const std::size_t usual = std::clamp(reserved_, kFirstBlockBytes, kBlockBytesMax);
-  const bool own_block = bytes > usual / 4 && next_ != nullptr;
+  const std::size_t usual = NextBlockBytes(reserved_);
+  const bool own_block = bytes > std::max(usual, kFirstBlockBytes) / 4 && next_ != nullptr;
   const std::size_t size = own_block ? bytes : std::max(usual, bytes);
   // operator new[] aligns to 16.
   blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(size, 1)));

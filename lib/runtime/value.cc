@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "runtime/member_index.h"
+#include "text/same.h"
 
 namespace apiserver::v0::runtime {
 
@@ -169,7 +170,7 @@ Value Value::at(std::size_t index) const {
 // Maps of objects are small, and searched in order; MemberIndex is for large ones.
 const Value* Value::Find(std::string_view key) const {
   for (const Member& member : members()) {
-    if (member.key == key) return &member.value;
+    if (text::SameName(member.key, key)) return &member.value;
   }
   return nullptr;
 }

@@ -167,7 +167,7 @@ TEST_CASE("policy language: conditions have Go's values, errors and costs", "[ad
       }
     }
   });
-  CHECK(rows == 68);
+  CHECK(rows == 66);
 }
 
 TEST_CASE("policy language: composited variables are lazy and typed", "[admission]") {

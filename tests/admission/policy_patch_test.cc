@@ -124,6 +124,11 @@ TEST_CASE("policy: a JSON Patch cannot make what a client cannot send", "[admiss
   CHECK(unknown.status().code() == 500);
   CHECK(unknown.status().message() ==
         "Internal error occurred: strict decoding error: unknown field \"spec.unknown\"");
+  const Patched typed =
+      policy::ApplyOperations(*widget, R"([{"op":"replace","path":"/spec/size","value":"x"}])");
+  CHECK(typed.status().message() ==
+        "Internal error occurred: json: cannot unmarshal string into Go struct field "
+        "WidgetSpec.spec.size of type int32");
   const Patched other =
       policy::ApplyOperations(*widget, R"([{"op":"replace","path":"/kind","value":"Gadget"}])");
   CHECK(other.status().code() == 500);

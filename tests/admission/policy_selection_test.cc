@@ -177,7 +177,8 @@ TEST_CASE("policy: a policy is evaluated once for each parameter", "[admission]"
   auto made = std::make_shared<policy::Policy>(*PolicyParts{.validations = {{look, {}}}}.Make());
   made->param_kind = {"rules.example.com/v1", "Limit"};
   auto binding = std::make_shared<policy::Binding>(*Bind("b", {"Deny"}));
-  binding->param_ref = policy::ParamRef{.selector = Selector("a=x")};
+  binding->param_ref =
+      std::make_shared<const policy::ParamRef>(policy::ParamRef{.selector = Selector("a=x")});
   const auto source = std::make_shared<FakeParams>(
       true, std::vector{Param("webhook-test", "a", "x"), Param("webhook-test", "b", "x")});
   const ValidatingPolicies policies({{.policy = made, .bindings = {binding}, .params = source}});
@@ -193,7 +194,7 @@ TEST_CASE("policy: errors of configuration refuse whatever the actions are", "[a
     auto made = std::make_shared<policy::Policy>(*parts.Make());
     made->param_kind = {"v1", "Limit"};
     auto binding = std::make_shared<policy::Binding>(*Bind("b", {"Audit"}));
-    if (ref) binding->param_ref = *ref;
+    if (ref) binding->param_ref = std::make_shared<const policy::ParamRef>(*ref);
     const ValidatingPolicies policies(
         {{.policy = made, .bindings = {binding}, .configuration_error = error}});
     WidgetRequest request;
@@ -219,7 +220,8 @@ TEST_CASE("policy: errors of configuration refuse whatever the actions are", "[a
 TEST_CASE("policy: bindings restrict what their policy matches", "[admission]") {
   PolicyParts parts{.validations = {{False(), {.message = "no"}}}};
   auto binding = std::make_shared<policy::Binding>(*Bind("b", {"Deny"}));
-  binding->match = policy::MatchResources{.object_selector = Selector("widget.name=other")};
+  binding->match = std::make_shared<const policy::MatchResources>(
+      policy::MatchResources{.object_selector = Selector("widget.name=other")});
   const ValidatingPolicies policies({{.policy = parts.Make(), .bindings = {binding}}});
   WidgetRequest request;
   CHECK(policies.Run(request).ok());

@@ -177,8 +177,11 @@ std::vector<Case> DryRunAndSelectionCases() {
            500,
            "failed calling webhook \"old\": could not create admission objects: webhook does not "
            "accept "
-           "known AdmissionReview versions (v1, v1beta1)"},
-          {"match conditions that do not match",
+           "known AdmissionReview versions (v1, v1beta1)"}};
+}
+
+std::vector<Case> MatchConditionCases() {
+  return {{"match conditions that do not match",
            {With(WebhookAt("cel", "shouldNotBeCalled"),
                  [](Webhook& webhook) {
                    webhook.match_conditions = {{"fails", "object.missing == 1"},
@@ -223,7 +226,7 @@ std::vector<Case> DryRunAndSelectionCases() {
 
 std::vector<Case> NonMutatingCases() {
   std::vector<Case> all = AnswerCases();
-  for (auto* more : {&FailureCases, &DryRunAndSelectionCases}) {
+  for (auto* more : {&FailureCases, &DryRunAndSelectionCases, &MatchConditionCases}) {
     for (Case& test : more()) all.push_back(std::move(test));
   }
   return all;

@@ -271,6 +271,7 @@ TEST_CASE("authn: the documented configuration is valid", "[authn]") {
   CHECK(ParseAuthenticationConfiguration(text).status() == Status());
 }
 
+// Row 69 of docs/security.md.
 TEST_CASE("authn: an expression ends with its request", "[authn]") {
   JwtAuthenticator rules = Rules();
   rules.claim_mappings.groups = {

@@ -181,6 +181,7 @@ TEST_CASE("authz: a match condition sees text that is no UTF-8 as replaced", "[a
   CHECK(matches("request.nonResourceAttributes.path.size() == 4") == "match");
 }
 
+// Row 69 of docs/security.md.
 TEST_CASE("authz: a match condition ends with its request", "[authz]") {
   const std::string condition =
       "request.groups.all(a, request.groups.all(b, a == b || request.user != 'v'))";

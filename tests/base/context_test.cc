@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/manual.h"
 
@@ -286,6 +287,40 @@ TEST_CASE("base: a value set on the background is that handle's alone", "[base]"
 
   CHECK(*mine.Get<int>() == 1);
   CHECK(Context::Background().Get<int>() == nullptr);
+}
+
+// More types than a context has places for: some share one.
+template <std::size_t number>
+struct Numbered {
+  std::size_t value = number;
+};
+
+template <std::size_t... numbers>
+void SetAll(Context& work, std::index_sequence<numbers...>) {
+  (work.Set(Numbered<numbers>()), ...);
+}
+template <std::size_t... numbers>
+std::size_t Found(const Context& work, std::index_sequence<numbers...>) {
+  const auto has = [](const auto* value, std::size_t wanted) {
+    return value != nullptr && value->value == wanted;
+  };
+  return (std::size_t{has(work.Get<Numbered<numbers>>(), numbers)} + ...);
+}
+
+TEST_CASE("base: each of a hundred values is found", "[base]") {
+  constexpr auto kNumbers = std::make_index_sequence<100>();
+  Context parent = Context::Child(Context::Background());
+  SetAll(parent, kNumbers);
+  Context work = Context::Child(parent);
+
+  CHECK(work.Get<Numbered<100>>() == nullptr);
+  CHECK(Found(work, kNumbers) == 100);
+  SetAll(work, kNumbers);
+  CHECK(Found(work, kNumbers) == 100);
+  work.Set(Numbered<7>{.value = 8});
+  CHECK(work.Get<Numbered<7>>()->value == 8);
+  CHECK(parent.Get<Numbered<7>>()->value == 7);
+  CHECK(Found(work, kNumbers) == 99);
 }
 
 }  // namespace

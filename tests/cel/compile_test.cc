@@ -70,3 +70,16 @@ TEST_CASE("cel: an expression must have one of the types that are wanted", "[cel
   // dyn is no bool, though it may be one.
   CHECK(Compilation("o", {Type::Bool()}).message == "must evaluate to bool but got dyn");
 }
+
+TEST_CASE("cel: a program tells which fields and variables it reads", "[cel]") {
+  const cel::Environment environment =
+      cel::Environment::Kubernetes({1, 36}, cel::Mode::kStored)
+          .With({{.name = "o", .type = {}}, {.name = "p", .type = {}}});
+  const auto program = cel::Compile(
+      environment, "has(o.tested) && o.__if__ == o.?maybe.orValue('text') && o['index'] == 1");
+  REQUIRE(program.ok());
+  CHECK(program->Uses("o"));
+  CHECK_FALSE(program->Uses("p"));
+  for (const char* field : {"tested", "__if__", "maybe"}) CHECK(program->UsesField(field));
+  for (const char* none : {"if", "text", "index", "o", ""}) CHECK_FALSE(program->UsesField(none));
+}

@@ -66,7 +66,8 @@ TEST_CASE("cel: rules run from the whole to its parts in their order", "[cel][ru
               Rule("self > 1") + R"(}},
       a: {type: array, items: {type: object, properties: {name: {type: string, )" +
               Rule("self != ''") + R"(}}, x-kubernetes-validations: [
-           {rule: has(self.name), message: ' name is missing '}, {rule: size(self.name) < 3}]}}}})");
+           {rule: has(self.name), message: ' name is missing '},
+           {rule: size(self.name) < 3}]}}}})");
   CHECK(
       ruled.Errors("{z: {one: 1, two: 2}, a: [{name: ''}, {}, {name: long}]}") ==
       Lines{
@@ -125,7 +126,8 @@ TEST_CASE("cel: rules that do not compile are errors of each value", "[cel][rule
 
 TEST_CASE("cel: run-time errors name the rule or its message", "[cel][rules]") {
   Ruled ruled(R"({type: object, properties: {p: {x-kubernetes-int-or-string: true}},
-      x-kubernetes-validations: [{rule: "self.p > 1"}, {rule: "1 / self.p == 1", message: told}]})");
+      x-kubernetes-validations: [{rule: "self.p > 1"},
+                                  {rule: "1 / self.p == 1", message: told}]})");
   CHECK(ruled.Errors("{p: abc}") ==
         Lines{"<nil>: Invalid value: \"object\": 'no such overload': call arguments did not match "
               "a supported operator, function or macro signature for rule: self.p > 1",

@@ -202,7 +202,10 @@ TEST_CASE("client: a watch is read event by event, however its bytes are cut", "
   CHECK(added->value().type == watch::EventType::kAdded);
   CHECK(added->value().object->name() == "x");
   CHECK(added->value().resource_version == "7");
-  CHECK(stream->Next(kCtx)->value().type == watch::EventType::kDeleted);
+  const auto deleted = stream->Next(kCtx);
+  CHECK(deleted->value().type == watch::EventType::kDeleted);
+  // An informer keeps many objects of one kind.
+  CHECK(deleted->value().object->kind_ptr() == added->value().object->kind_ptr());
   const auto bookmark = stream->Next(kCtx);
   CHECK(bookmark->value().type == watch::EventType::kBookmark);
   CHECK(bookmark->value().initial_events_end);

@@ -331,3 +331,37 @@ TEST_CASE("admission: plugins see who is impersonated, not who asks", "[admissio
   CHECK(seen[0].user == "alice");
   CHECK(seen[1].user == "bob");
 }
+
+TEST_CASE("endpoints: a namespace is read and written by its own path", "[endpoints]") {
+  const auto gate = std::make_shared<Gate>();
+  const auto schema = runtime::StructBuilder("io.k8s.api.core.v1.Namespace", "A namespace.")
+                          .Field("metadata", runtime::ObjectMetaSchema())
+                          .Build();
+  const auto kind = runtime::Kind::New({.kind = "Namespace",
+                                        .plural = "namespaces",
+                                        .namespaced = false,
+                                        .versions = {{.version = "v1", .schema = schema}}});
+  REQUIRE(kind.ok());
+  auto server = StartTestServer({.kinds = {{.kind = *kind}}, .admission = {gate}});
+  REQUIRE(server.ok());
+  const std::string path = "/api/v1/namespaces";
+  CHECK((*server)
+            ->Call("POST", path,
+                   R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"blue"}})")
+            .code == 201);
+  // It is in itself, as in Go.
+  CHECK(gate->Take().at(0).name == "blue/blue");
+  CHECK((*server)->Call("GET", path + "/blue").code == 200);
+  CHECK((*server)
+            ->Call("PATCH", path + "/blue", R"({"metadata":{"labels":{"a":"b"}}})",
+                   {{"Content-Type", "application/merge-patch+json"}})
+            .code == 200);
+  CHECK(gate->Take().at(0).name == "blue/blue");
+  const auto missing = (*server)->Call("GET", path + "/red");
+  CHECK(missing.code == 404);
+  CHECK(Contains(missing.body, R"(namespaces \"red\" not found)"));
+  // Below a namespace are other resources.
+  CHECK((*server)->Call("GET", path + "/blue/namespaces/blue").code == 404);
+  CHECK((*server)->Call("DELETE", path + "/blue").code == 200);
+  CHECK(gate->Take().at(0).name == "blue/blue");
+}

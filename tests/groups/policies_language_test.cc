@@ -1,13 +1,18 @@
 // A whole server with policies in the Common Expression Language, as a host puts it together from
 // public headers: what is admitted, denied, warned about and changed, word for word.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "apiserver/admission/policy.h"
+#include "apiserver/audit/backend.h"
+#include "apiserver/audit/policy.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/sync.h"
 #include "apiserver/groups/admissionregistration.h"
 #include "apiserver/storage/memory/engine.h"
 #include "widget_server.h"
@@ -21,8 +26,52 @@ namespace {
 
 constexpr char kLanguageApi[] = "/apis/admissionregistration.k8s.io/v1/";
 
+// Keeps the annotations of the events that it is given, and the name of the object.
+class AnnotationKeeper final : public audit::Backend {
+ public:
+  struct Kept {
+    std::string name;
+    std::map<std::string, std::string> annotations;
+  };
+  std::string name() const override { return "annotations"; }
+  Status Run(const audit::BackendEnvironment&) override { return {}; }
+  void ProcessEvents(audit::Events events, Done done) override {
+    {
+      auto kept = kept_.Lock();
+      for (const audit::EventPtr& event : events) {
+        if (!event->object_ref) continue;
+        Kept one{event->object_ref->name, {}};
+        for (const auto& [key, value] : event->annotations) one.annotations[key] = value;
+        kept->push_back(std::move(one));
+      }
+    }
+    kept_.NotifyAll();
+    if (done) done(true);
+  }
+  bool Holds() const override { return false; }
+  void Shutdown(std::chrono::milliseconds) override {}
+
+  // Returns those of the last request about the object `name`; waits for it.
+  std::map<std::string, std::string> Of(const std::string& name) const {
+    auto kept = kept_.Lock();
+    std::map<std::string, std::string> found;
+    const bool there = kept.WaitUntil(RealClock().Now() + std::chrono::seconds(60), [&] {
+      return std::ranges::any_of(*kept, [&](const Kept& one) { return one.name == name; });
+    });
+    CHECK(there);
+    for (const Kept& one : *kept) {
+      if (one.name == name) found = one.annotations;
+    }
+    return found;
+  }
+
+ private:
+  Guarded<std::vector<Kept>> kept_;
+};
+
 struct LanguageServer {
-  LanguageServer() {
+  // Null: nothing is audited.
+  explicit LanguageServer(std::shared_ptr<AnnotationKeeper> keeper = nullptr) {
     const auto validating = admission::NewPolicies({.type = admission::PolicyType::kValidating,
                                                     .refresh = std::chrono::milliseconds(5),
                                                     .retry = std::chrono::milliseconds(100)});
@@ -30,6 +79,16 @@ struct LanguageServer {
         {.type = admission::PolicyType::kMutating, .refresh = std::chrono::milliseconds(5)});
     testing::TestServerOptions options;
     options.engine = engine.get();
+    if (keeper) {
+      options.configure = [keeper](server::Config& config) {
+        const auto policy = audit::ParsePolicy(
+            "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\n"
+            "rules:\n- level: Metadata\n");
+        REQUIRE(policy.ok());
+        config.audit_policy = audit::NewPolicyRuleEvaluator(*policy);
+        config.audit_backend = keeper;
+      };
+    }
     options.admission = {admission::NewMutatingPolicyAdmission({.policies = mutating}),
                          admission::NewValidatingPolicyAdmission({.policies = validating})};
     options.install = [=, this](server::GenericAPIServer& api) {
@@ -106,6 +165,101 @@ const std::string kLanguageDenied =
 
 }  // namespace
 
+TEST_CASE("policy language: a request is denied with the best message there is", "[groups]") {
+  const LanguageServer served;
+  served.Bind(R"yaml(  variables:
+  - {name: size, expression: "has(object.spec.size) ? object.spec.size : 0"}
+  - {name: limit, expression: "request.namespace == 'default' ? 5 : 10"}
+  validations:
+  - expression: variables.size <= variables.limit
+    messageExpression: "'size ' + string(variables.size) + ' exceeds ' + string(variables.limit)"
+    reason: Forbidden
+  - expression: variables.size >= 1
+    message: too small
+  - expression: object.metadata.name.startsWith('a')
+)yaml");
+  const auto large = served.Until(kLanguageDenied + "size 6 exceeds 5", Widget("a", 6));
+  CHECK(large.code == 403);
+  CHECK(Contains(large.body, R"("reason":"Forbidden")"));
+  const auto small = served.Call("POST", kWidgets, Widget("a", 0));
+  CHECK(small.code == 422);
+  CHECK(Contains(small.body, kLanguageDenied + "too small"));
+  CHECK(Contains(small.body,
+                 R"("causes":[{"message":"ValidatingAdmissionPolicy 'p' with binding 'b' denied )"
+                 R"(request: too small"}])"));
+  const auto named = served.Call("POST", kWidgets, Widget("b", 3));
+  CHECK(named.code == 422);
+  CHECK(Contains(named.body,
+                 "denied request: failed expression: object.metadata.name.startsWith('a')"));
+  CHECK(served.Call("POST", kWidgets, Widget("a", 3)).code == 201);
+  // Updates are judged too.
+  CHECK(served
+            .Call("PATCH", std::string(kWidgets) + "/a", R"({"spec":{"size":9}})",
+                  {{"Content-Type", "application/merge-patch+json"}})
+            .code == 403);
+}
+
+TEST_CASE("policy language: conditions choose requests, parameters set limits", "[groups]") {
+  const LanguageServer served;
+  served.Bind(R"yaml(  paramKind: {apiVersion: example.com/v1, kind: Widget}
+  matchConditions:
+  - {name: others, expression: "object.metadata.name != params.metadata.name"}
+  - {name: fails, expression: "object.metadata.name != 'free' || object.missing"}
+  - {name: not-free, expression: "object.metadata.name != 'free'"}
+  validations:
+  - expression: object.spec.size <= params.spec.size
+    messageExpression: "'at most ' + string(params.spec.size) + ' by ' + params.kind"
+)yaml",
+              "[Deny]", "  paramRef: {name: limit, parameterNotFoundAction: Deny}\n");
+  CHECK(served
+            .Until("failed to configure binding: no params found for policy binding with `Deny` "
+                   "parameterNotFoundAction",
+                   Widget("a", 4))
+            .code == 422);
+  // Without parameters nothing is created while the policy is bound.
+  const std::string bindings = std::string(kLanguageApi) + "validatingadmissionpolicybindings";
+  CHECK(served.Call("DELETE", bindings + "/b").code == 200);
+  CHECK(served.Until(R"("size":4)", Widget("a", 4)).code == 201);
+  CHECK(served.Call("POST", kWidgets, Widget("limit", 3)).code == 201);
+  CHECK(served
+            .Make("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "b",
+                  "  policyName: p\n  validationActions: [Deny]\n"
+                  "  paramRef: {name: limit, parameterNotFoundAction: Deny}\n")
+            .code == 201);
+  CHECK(served.Until(kLanguageDenied + "at most 3 by Widget", Widget("a", 4)).code == 422);
+  // A condition that is false wins over one that fails.
+  CHECK(served.Call("POST", kWidgets, Widget("free", 9)).code == 201);
+  CHECK(served
+            .Call("PATCH", std::string(kWidgets) + "/limit", R"({"spec":{"size":2}})",
+                  {{"Content-Type", "application/merge-patch+json"}})
+            .code == 200);
+  CHECK(served.Until(kLanguageDenied + "at most 2 by Widget", Widget("a", 3)).code == 422);
+}
+
+TEST_CASE("policy language: annotations and failures are in the audit event", "[groups]") {
+  const auto keeper = std::make_shared<AnnotationKeeper>();
+  const LanguageServer served(keeper);
+  served.Bind(R"yaml(  validations:
+  - {expression: object.spec.size < 5, message: rather large}
+  auditAnnotations:
+  - {key: size, valueExpression: "' is ' + string(object.spec.size) + ' '"}
+  - {key: none, valueExpression: "null"}
+)yaml",
+              "[Warn, Audit]");
+  CHECK(served.Until("rather large", Widget("a", 6)).code == 201);
+  CHECK(served.Call("POST", kWidgets, Widget("large", 7)).code == 201);
+  auto found = keeper->Of("large");
+  CHECK(found["p/size"] == "is 7");
+  CHECK(found.count("p/none") == 0);
+  CHECK(found["validation.policy.admission.k8s.io/validation_failure"] ==
+        R"([{"message":"rather large","policy":"p","binding":"b","expressionIndex":0,)"
+        R"("validationActions":["Warn","Audit"]}])");
+  CHECK(served.Call("POST", kWidgets, Widget("small", 1)).code == 201);
+  found = keeper->Of("small");
+  CHECK(found["p/size"] == "is 1");
+  CHECK(found.count("validation.policy.admission.k8s.io/validation_failure") == 0);
+}
+
 TEST_CASE("policy language: errors are up to failurePolicy", "[groups]") {
   const LanguageServer served;
   served.Bind(R"yaml(  validations:
@@ -113,8 +267,9 @@ TEST_CASE("policy language: errors are up to failurePolicy", "[groups]") {
 )yaml");
   const auto answer = served.Until("resulted in error", Widget("a", 1));
   CHECK(answer.code == 422);
-  CHECK(Contains(answer.body, kLanguageDenied + "expression 'object.spec.color == 'blue'' resulted in "
-                                        "error: no such key: color"));
+  CHECK(Contains(answer.body, kLanguageDenied +
+                                  "expression 'object.spec.color == 'blue'' resulted in "
+                                  "error: no such key: color"));
   CHECK(served
             .Call("PATCH", std::string(kLanguageApi) + "validatingadmissionpolicies/p",
                   R"({"spec":{"failurePolicy":"Ignore"}})",
@@ -203,10 +358,12 @@ TEST_CASE("policy language: what does not compile is refused when it is written"
        R"(spec.validations[0].expression: Invalid value: \"variables.nothing == 1\": compilation )"
        R"(failed: ERROR: \u003cinput\u003e:1:10: undefined field 'nothing'\n | )"
        R"(variables.nothing == 1\n | .........^)",
-       R"(spec.validations[0].messageExpression: Invalid value: \"authorizer.path('/').check('get')\": )"
-       R"(compilation failed: ERROR: \u003cinput\u003e:1:1: undeclared reference to 'authorizer' )"
+       R"(spec.validations[0].messageExpression: Invalid value: )"
+       R"(\"authorizer.path('/').check('get')\": compilation failed: ERROR: )"
+       R"(\u003cinput\u003e:1:1: undeclared reference to 'authorizer' )"
        R"((in container ''))",
-       R"(spec.validations[1].expression: Invalid value: \"'a'\": must evaluate to bool but got string)",
+       R"(spec.validations[1].expression: Invalid value: \"'a'\": )"
+       R"(must evaluate to bool but got string)",
        R"(spec.auditAnnotations[0].valueExpression: Invalid value: \"1\": must evaluate to one of )"
        R"([string null_type] but got int)"}) {
     INFO(words);

@@ -49,6 +49,15 @@ TEST_CASE("runtime: an arena aligns, grows and survives being moved", "[runtime]
   CHECK(moved.Copy("on") == "on");
 }
 
+TEST_CASE("runtime: an arena takes little more than an object of some hundred bytes needs",
+          "[runtime]") {
+  Arena arena;
+  for (const std::size_t reserved : {512, 768, 1024, 2048, 4096}) {
+    while (arena.bytes_reserved() < reserved) (void)arena.Allocate(32);
+    CHECK(arena.bytes_reserved() == reserved);
+  }
+}
+
 TEST_CASE("runtime: an arena keeps what is pinned alive", "[runtime]") {
   auto owner = std::make_shared<std::string>("body");
   const std::weak_ptr<std::string> watch = owner;

@@ -15,11 +15,11 @@
 
 // Admission policies: k8s.io/apiserver/pkg/admission/plugin/policy. They are configured by the
 // objects of admissionregistration.k8s.io, see groups/admissionregistration.h.
-namespace apiserver::inline v0::admission {
-
-namespace policy {
+namespace apiserver::inline v0::admission::policy {
 class Snapshot;  // Private: admission/policy/snapshot.h.
-}  // namespace policy
+}  // namespace apiserver::inline v0::admission::policy
+
+namespace apiserver::inline v0::admission {
 
 // The phase of admission in which a policy is evaluated.
 enum class PolicyType : std::uint8_t {

@@ -29,11 +29,11 @@
 
 // Admission webhooks: k8s.io/apiserver/pkg/admission/plugin/webhook. They are configured by the
 // objects of admissionregistration.k8s.io/v1, see groups/admissionregistration.h.
-namespace apiserver::inline v0::admission {
-
-namespace policy {
+namespace apiserver::inline v0::admission::policy {
 class MatchConditions;  // Private: admission/policy/match_conditions.h.
-}  // namespace policy
+}  // namespace apiserver::inline v0::admission::policy
+
+namespace apiserver::inline v0::admission {
 
 // The phase of admission that calls a webhook.
 enum class WebhookType : std::uint8_t { kMutating, kValidating };

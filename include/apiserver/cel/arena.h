@@ -16,7 +16,8 @@ namespace apiserver::inline v0::cel {
 // reused. Destructors do not run. Not thread-safe; one owner.
 class Arena {
  public:
-  Arena();
+  // `first_block`: the bytes of the first block, which Reset() keeps. Later ones are larger.
+  explicit Arena(std::size_t first_block = 4096);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -86,6 +87,8 @@ class Arena {
   };
   class RawTexts;
   class MemberIndexes;  // cel/run/member_index.h.
+
+  const std::size_t first_block_;
   std::vector<Block> blocks_;
   std::unique_ptr<RawTexts> raw_texts_;            // Null until JSON text was parsed.
   std::unique_ptr<MemberIndexes> member_indexes_;  // Null until a large map was looked into.

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
-#include <string>
 #include <string_view>
 
 #include "apiserver/cel/type.h"
@@ -31,8 +29,8 @@ class Program {
   const Type& result_type() const;
   // Tells if the expression reads the variable.
   bool Uses(std::string_view variable) const;
-  // The names of all fields that the expression selects or tests, as it spells them.
-  const std::set<std::string, std::less<>>& FieldNamesUsed() const;
+  // Tells if the expression selects or tests a field of that name, as it spells it.
+  bool UsesField(std::string_view name) const;
   // The bounds of the run-time cost, from the sizes that the variables' schemas allow.
   CostRange estimate() const;
 

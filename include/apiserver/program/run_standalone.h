@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/admission/admission.h"
+#include "apiserver/admission/namespaces.h"
 #include "apiserver/base/status.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/runtime/names.h"
@@ -43,6 +44,9 @@ struct Program {
   // The program's admission plugins, in the order in which they run. Flags may turn them off by
   // their names.
   std::vector<std::shared_ptr<const admission::Plugin>> admission = {};
+  // The namespaces for webhooks and policies: options::AdmissionOptions::namespaces. Null: each has
+  // its name and the label kubernetes.io/metadata.name.
+  std::shared_ptr<const admission::Namespaces> namespaces = nullptr;
   // The versions for which `doctor` expects an APIService. Empty: it looks at no APIServices.
   std::vector<runtime::GroupVersion> group_versions = {};
   // The default of doctor's --service-namespace.

@@ -164,6 +164,7 @@ cel::Environment ExpressionCompiler::EnvironmentFor(
     return declared ? std::move(name) : "@" + name;
   };
   std::vector<StructField> fields;
+  fields.reserve(variables.size());
   for (const ComposedVariable& variable : variables) {
     fields.push_back({variable.name, variable.type});
   }

@@ -24,7 +24,7 @@ struct Declarations {
   bool patch_types = false;  // Object, JSONPatch and jsonpatch.escapeKey.
   bool variables = false;    // `variables`, also if there are none.
 
-  friend auto operator<=>(const Declarations&, const Declarations&) = default;
+  friend auto operator<=>(const Declarations&, const Declarations&) = default;  // NOLINT: no null
 };
 
 // A composited variable of a policy.

@@ -53,99 +53,72 @@ CompiledExpression Composition::Compile(ExpressionUse use, std::string_view text
   return compiled;
 }
 
-// A composited variable of one activation.
-class Activation::ComposedInput final : public cel::LazyInput {
- public:
-  ComposedInput(Activation& activation, const Composition::Item& item, std::size_t place)
-      : activation_(activation), item_(item), place_(place) {}
+cel::Value Activation::ComposedInput::Get(cel::Scratch& scratch, const Context& ctx) {
+  // Upstream reads a field of `variables`, which costs one more than a variable.
+  activation_.composed_cost_ += 1;
+  if (!value_) value_ = Evaluate(scratch, ctx);
+  return *value_;
+}
 
-  cel::Value Get(cel::Scratch& scratch, const Context& ctx) override {
-    // Upstream reads a field of `variables`, which costs one more than a variable.
-    activation_.composed_cost_ += 1;
-    if (!value_) value_ = Evaluate(scratch, ctx);
-    return *value_;
+cel::Value Activation::ComposedInput::Evaluate(cel::Scratch& scratch, const Context& ctx) {
+  const std::size_t visible = std::exchange(activation_.visible_, place_ - kFixedInputs);
+  const cel::Value value = EvaluateNow(scratch, ctx);
+  activation_.visible_ = visible;
+  return value;
+}
+
+cel::Value Activation::ComposedInput::EvaluateNow(cel::Scratch& scratch, const Context& ctx) {
+  if (!item_.compiled.program) {
+    return Failed(scratch, "fails to compile: " + item_.compiled.error);
   }
+  cel::Budget budget = OneCall();
+  // It sees the inputs before its own.
+  const cel::Outcome outcome = cel::Evaluate(
+      *item_.compiled.program, activation_.inputs_.first(place_), budget, scratch, ctx);
+  activation_.composed_cost_ += outcome.cost;
+  if (outcome.ok()) return outcome.value;
+  return Failed(scratch, "fails to evaluate: " + std::string(outcome.error));
+}
 
- private:
-  cel::Value Evaluate(cel::Scratch& scratch, const Context& ctx) {
-    const std::size_t visible = std::exchange(activation_.visible_, place_ - kFixedInputs);
-    const cel::Value value = EvaluateNow(scratch, ctx);
-    activation_.visible_ = visible;
-    return value;
+cel::Value Activation::ComposedInput::Failed(cel::Scratch& scratch, const std::string& why) const {
+  return cel::Value::Error(
+      scratch.arena().Copy("composited variable " + field::Quote(item_.name) + " " + why));
+}
+
+cel::Value Activation::VariablesInput::Get(cel::Scratch& scratch, const Context& ctx) {
+  std::vector<std::pair<std::string_view, cel::Value>> entries;
+  for (std::size_t i = 0; i < activation_.visible_; ++i) {
+    entries.emplace_back(activation_.composition_.items()[i].name,
+                         activation_.composed_[i].Get(scratch, ctx));
   }
-
-  cel::Value EvaluateNow(cel::Scratch& scratch, const Context& ctx) {
-    if (!item_.compiled.program) {
-      return Failed(scratch, "fails to compile: " + item_.compiled.error);
-    }
-    cel::Budget budget = OneCall();
-    // It sees the inputs before its own.
-    const std::span<const cel::Input> inputs(activation_.inputs_.data(), place_);
-    const cel::Outcome outcome =
-        cel::Evaluate(*item_.compiled.program, inputs, budget, scratch, ctx);
-    activation_.composed_cost_ += outcome.cost;
-    if (outcome.ok()) return outcome.value;
-    return Failed(scratch, "fails to evaluate: " + std::string(outcome.error));
-  }
-
-  cel::Value Failed(cel::Scratch& scratch, const std::string& why) const {
-    return cel::Value::Error(
-        scratch.arena().Copy("composited variable " + field::Quote(item_.name) + " " + why));
-  }
-
-  Activation& activation_;
-  const Composition::Item& item_;
-  const std::size_t place_;  // Among the inputs.
-  std::optional<cel::Value> value_;
-};
-
-// `variables` as a whole, as has(variables.x) reads it. All of them are then evaluated.
-class Activation::VariablesInput final : public cel::LazyInput {
- public:
-  explicit VariablesInput(Activation& activation) : activation_(activation) {}
-
-  cel::Value Get(cel::Scratch& scratch, const Context& ctx) override {
-    std::vector<std::pair<std::string_view, cel::Value>> entries;
-    for (std::size_t i = 0; i < activation_.visible_; ++i) {
-      entries.emplace_back(activation_.composition_.items()[i].name,
-                           activation_.composed_[i]->Get(scratch, ctx));
-    }
-    return cel::MapOf(entries, scratch.arena());
-  }
-
- private:
-  Activation& activation_;
-};
+  return cel::MapOf(entries, scratch.arena());
+}
 
 Activation::Activation(const Composition& composition, const Variables& variables,
                        cel::Scratch& scratch)
     : composition_(composition),
       scratch_(scratch),
-      variables_(std::make_unique<VariablesInput>(*this)),
+      inputs_(scratch.arena().New<cel::Input>(kFixedInputs + composition.items().size())),
+      variables_(*this),
       visible_(composition.items().size()) {
-  const auto data = [&](const runtime::Value& value) {
-    return cel::Input{.value = cel::Value::FromData(value, nullptr, scratch.arena())};
-  };
-  const auto missing = [](const char* error) {
-    return cel::Input{.value = cel::Value::Error(error)};
-  };
   // The order is that of ExpressionCompiler.
-  inputs_ = {data(variables.object),
-             data(variables.old_object),
-             data(variables.namespace_object),
-             data(variables.request),
-             data(variables.params),
-             missing("no such attribute(s): authorizer"),
-             missing("no such attribute(s): authorizer.requestResource"),
-             cel::Input{.lazy = variables_.get()}};
+  const runtime::Value* const data[] = {&variables.object, &variables.old_object,
+                                        &variables.namespace_object, &variables.request,
+                                        &variables.params};
+  std::size_t place = 0;
+  for (const runtime::Value* const value : data) {
+    inputs_[place++].value = cel::Value::FromData(*value, nullptr, scratch.arena());
+  }
+  inputs_[place++].value = cel::Value::Error("no such attribute(s): authorizer");
+  inputs_[place++].value = cel::Value::Error("no such attribute(s): authorizer.requestResource");
+  inputs_[place++].lazy = &variables_;
   BindAuthorizer(variables);
+  composed_.reserve(composition.items().size());
   for (const Composition::Item& item : composition.items()) {
-    composed_.push_back(std::make_unique<ComposedInput>(*this, item, inputs_.size()));
-    inputs_.push_back({.lazy = composed_.back().get()});
+    composed_.emplace_back(*this, item, place);
+    inputs_[place++].lazy = &composed_.back();
   }
 }
-
-Activation::~Activation() = default;
 
 void Activation::BindAuthorizer(const Variables& variables) {
   if (variables.authorizer == nullptr) return;
@@ -179,7 +152,7 @@ Activation::Result Activation::Evaluate(const NamedExpression& expression, const
   if (budget < 0 || cost > static_cast<std::uint64_t>(budget)) return {.out_of_budget = true};
   budget -= static_cast<std::int64_t>(cost);
   if (outcome.ok()) return {.value = outcome.value};
-  return {.error = "expression '" + expression.text +
+  return {.error = "expression '" + std::string(expression.text) +
                    "' resulted in error: " + std::string(outcome.error)};
 }
 
@@ -248,9 +221,10 @@ class CelExpressionList final : public ExpressionList {
 }  // namespace
 
 ExpressionListPtr CompileList(const std::shared_ptr<Composition>& composition, ExpressionUse use,
-                              const std::vector<std::optional<std::string>>& texts,
+                              const std::vector<std::optional<std::string_view>>& texts,
                               const Declarations& declarations) {
   std::vector<std::optional<NamedExpression>> expressions;
+  expressions.reserve(texts.size());
   for (const auto& text : texts) {
     expressions.emplace_back();
     if (!text) continue;

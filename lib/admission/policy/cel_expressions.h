@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,8 @@ class Composition {
   // composition in `authorizer` and `patch_types`.
   CompiledExpression Compile(ExpressionUse use, std::string_view text, cel::Mode mode,
                              const Declarations& declarations);
+  // Keeps a text as long as the composition, which the expressions of a policy keep.
+  std::string_view Keep(std::string_view text) { return texts_.emplace_back(text); }
   // Tells if any expression of the policy, compiled by now, reads `authorizer`.
   bool asks_authorizer() const { return asks_authorizer_; }
   // Frees what only compiling needs: called when the policy is compiled.
@@ -50,6 +54,7 @@ class Composition {
   const Declarations declarations_;
   std::vector<Item> items_;
   std::vector<ComposedVariable> variables_;
+  std::deque<std::string> texts_;
   bool asks_authorizer_ = false;
   // The environments of the variables so far, which many expressions share.
   std::map<std::pair<cel::Mode, Declarations>, cel::Environment> environments_;
@@ -57,7 +62,7 @@ class Composition {
 
 // An expression with its text, for messages.
 struct NamedExpression {
-  std::string text;
+  std::string_view text;  // Borrowed: Composition::Keep().
   CompiledExpression compiled;
 };
 
@@ -67,7 +72,6 @@ class Activation {
  public:
   // Everything must outlive it.
   Activation(const Composition& composition, const Variables& variables, cel::Scratch& scratch);
-  ~Activation();
   Activation(const Activation&) = delete;
   Activation& operator=(const Activation&) = delete;
 
@@ -84,26 +88,49 @@ class Activation {
  private:
   void BindAuthorizer(const Variables& variables);
 
-  class ComposedInput;
-  class VariablesInput;
-  friend class ComposedInput;
-  friend class VariablesInput;
+  // A composited variable.
+  class ComposedInput final : public cel::LazyInput {
+   public:
+    ComposedInput(Activation& activation, const Composition::Item& item, std::size_t place)
+        : activation_(activation), item_(item), place_(place) {}
+    cel::Value Get(cel::Scratch& scratch, const Context& ctx) override;
+
+   private:
+    cel::Value Evaluate(cel::Scratch& scratch, const Context& ctx);
+    cel::Value EvaluateNow(cel::Scratch& scratch, const Context& ctx);
+    cel::Value Failed(cel::Scratch& scratch, const std::string& why) const;
+
+    Activation& activation_;
+    const Composition::Item& item_;
+    const std::size_t place_;  // Among the inputs.
+    std::optional<cel::Value> value_;
+  };
+  // `variables` as a whole, as has(variables.x) reads it. All of them are then evaluated.
+  class VariablesInput final : public cel::LazyInput {
+   public:
+    explicit VariablesInput(Activation& activation) : activation_(activation) {}
+    cel::Value Get(cel::Scratch& scratch, const Context& ctx) override;
+
+   private:
+    Activation& activation_;
+  };
 
   const Composition& composition_;
   cel::Scratch& scratch_;
   // Null: `authorizer` is not bound.
   std::optional<cel::UserAuthorizer> authorizer_;
-  std::vector<cel::Input> inputs_;
-  std::vector<std::unique_ptr<ComposedInput>> composed_;
-  std::unique_ptr<VariablesInput> variables_;
+  std::span<cel::Input> inputs_;         // In the arena of scratch_.
+  std::vector<ComposedInput> composed_;  // Not moved: inputs_ point to them.
+  VariablesInput variables_;
   // The number of variables that may be read now: those before the one that is evaluated.
   std::size_t visible_ = 0;
   std::uint64_t composed_cost_ = 0;  // Since the last expression.
 };
 
-// Returns the list of one use of a policy. A text of nullopt stands for an absent expression.
+// Returns the list of one use of a policy. A text of nullopt stands for an absent expression; the
+// others must live as long as the composition: Composition::Keep().
 ExpressionListPtr CompileList(const std::shared_ptr<Composition>& composition, ExpressionUse use,
-                              const std::vector<std::optional<std::string>>& texts,
+                              const std::vector<std::optional<std::string_view>>& texts,
                               const Declarations& declarations);
 
 }  // namespace apiserver::inline v0::admission::policy

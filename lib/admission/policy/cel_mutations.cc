@@ -29,12 +29,13 @@ Status WithPrefix(std::string_view prefix, const Status& status) {
 class MutationExpression {
  public:
   MutationExpression(const std::shared_ptr<Composition>& composition, ExpressionUse use,
-                     std::string text)
+                     std::string_view text)
       : composition_(composition) {
     Declarations declarations = composition_->declarations();
     declarations.patch_types = true;
-    expression_.compiled = composition->Compile(use, text, cel::Mode::kStored, declarations);
-    expression_.text = std::move(text);
+    expression_.text = composition->Keep(text);
+    expression_.compiled =
+        composition->Compile(use, expression_.text, cel::Mode::kStored, declarations);
   }
 
   // Returns the result, which lives in `scratch`.
@@ -77,8 +78,8 @@ class TypeCache {
 
 class ApplyMutation final : public Mutation {
  public:
-  ApplyMutation(const std::shared_ptr<Composition>& composition, std::string text)
-      : expression_(composition, ExpressionUse::kApplyConfiguration, std::move(text)) {}
+  ApplyMutation(const std::shared_ptr<Composition>& composition, std::string_view text)
+      : expression_(composition, ExpressionUse::kApplyConfiguration, text) {}
 
   Changed Apply(const Context& ctx, const Variables& variables,
                 const runtime::Object& object) const override {
@@ -107,8 +108,8 @@ class ApplyMutation final : public Mutation {
 
 class JSONPatchMutation final : public Mutation {
  public:
-  JSONPatchMutation(const std::shared_ptr<Composition>& composition, std::string text)
-      : expression_(composition, ExpressionUse::kJSONPatch, std::move(text)) {}
+  JSONPatchMutation(const std::shared_ptr<Composition>& composition, std::string_view text)
+      : expression_(composition, ExpressionUse::kJSONPatch, text) {}
 
   Changed Apply(const Context& ctx, const Variables& variables,
                 const runtime::Object& object) const override {
@@ -154,13 +155,13 @@ class JSONPatchMutation final : public Mutation {
 }  // namespace
 
 std::shared_ptr<const Mutation> NewApplyMutation(const std::shared_ptr<Composition>& composition,
-                                                 std::string text) {
-  return std::make_shared<ApplyMutation>(composition, std::move(text));
+                                                 std::string_view text) {
+  return std::make_shared<ApplyMutation>(composition, text);
 }
 
 std::shared_ptr<const Mutation> NewJSONPatchMutation(
-    const std::shared_ptr<Composition>& composition, std::string text) {
-  return std::make_shared<JSONPatchMutation>(composition, std::move(text));
+    const std::shared_ptr<Composition>& composition, std::string_view text) {
+  return std::make_shared<JSONPatchMutation>(composition, text);
 }
 
 }  // namespace apiserver::v0::admission::policy

@@ -12,9 +12,9 @@ namespace apiserver::inline v0::admission::policy {
 // Returns the mutation of an applyConfiguration. An error of its expression is that of each
 // Apply().
 std::shared_ptr<const Mutation> NewApplyMutation(const std::shared_ptr<Composition>& composition,
-                                                 std::string text);
+                                                 std::string_view text);
 // Returns the mutation of a jsonPatch, in the same way.
 std::shared_ptr<const Mutation> NewJSONPatchMutation(
-    const std::shared_ptr<Composition>& composition, std::string text);
+    const std::shared_ptr<Composition>& composition, std::string_view text);
 
 }  // namespace apiserver::inline v0::admission::policy

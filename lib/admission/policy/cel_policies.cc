@@ -1,5 +1,6 @@
 #include "admission/policy/cel_policies.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,12 +15,12 @@ namespace apiserver::v0::admission::policy {
 namespace {
 
 using runtime::Value;
-using OptionalTexts = std::vector<std::optional<std::string>>;
+using OptionalTexts = std::vector<std::optional<std::string_view>>;
 
 // Returns one text of each item, in order: decisions belong to expressions by their places.
-OptionalTexts TextsAt(const Value& list, std::string_view key) {
+OptionalTexts TextsAt(const Value& list, std::string_view key, Composition& composition) {
   OptionalTexts texts;
-  for (const Value& item : list.items()) texts.emplace_back(std::string(item[key].AsString()));
+  for (const Value& item : list.items()) texts.emplace_back(composition.Keep(item[key].AsString()));
   return texts;
 }
 
@@ -46,7 +47,7 @@ MatchConditionsOptions ConditionsOf(const runtime::Object& policy,
   if (conditions.size() == 0) return options;
   const Declarations declarations = composition->declarations();
   options.conditions = CompileList(composition, ExpressionUse::kMatchCondition,
-                                   TextsAt(conditions, "expression"), declarations);
+                                   TextsAt(conditions, "expression", *composition), declarations);
   return options;
 }
 
@@ -66,27 +67,34 @@ std::shared_ptr<const Validator> CompileValidating(
   const Declarations declarations = composition->declarations();
   ValidatorParts parts{.match_conditions = ConditionsOf(policy, composition),
                        .fail_open = spec["failurePolicy"].AsString() == "Ignore"};
+  const Value validations = spec["validations"];
+  const OptionalTexts expressions = TextsAt(validations, "expression", *composition);
   OptionalTexts messages;
-  for (const Value& validation : spec["validations"].items()) {
-    parts.validations.push_back({.expression = std::string(validation["expression"].AsString()),
+  parts.validations.reserve(expressions.size());
+  for (const Value& validation : validations.items()) {
+    parts.validations.push_back({.expression = *expressions[parts.validations.size()],
                                  .message = std::string(validation["message"].AsString()),
                                  .reason = ReasonOf(validation["reason"])});
     const std::string_view message = validation["messageExpression"].AsString();
     messages.emplace_back();
-    if (!message.empty()) messages.back() = std::string(message);
+    if (!message.empty()) messages.back() = composition->Keep(message);
+  }
+  // Most policies have none at all.
+  if (std::ranges::none_of(messages, [](const auto& text) { return text.has_value(); })) {
+    messages.clear();
   }
   for (const Value& annotation : spec["auditAnnotations"].items()) {
     parts.audit_keys.emplace_back(annotation["key"].AsString());
     parts.audit_texts.emplace_back(annotation["valueExpression"].AsString());
   }
-  parts.expressions = CompileList(composition, ExpressionUse::kValidation,
-                                  TextsAt(spec["validations"], "expression"), declarations);
+  parts.expressions =
+      CompileList(composition, ExpressionUse::kValidation, expressions, declarations);
   Declarations without_authorizer = declarations;
   without_authorizer.authorizer = false;
   parts.messages = CompileList(composition, ExpressionUse::kMessage, messages, without_authorizer);
   parts.audit_annotations =
       CompileList(composition, ExpressionUse::kAuditAnnotation,
-                  TextsAt(spec["auditAnnotations"], "valueExpression"), declarations);
+                  TextsAt(spec["auditAnnotations"], "valueExpression", *composition), declarations);
   parts.asks_authorizer = composition->asks_authorizer();
   composition->Finish();
   return std::make_shared<const Validator>(std::move(parts));
@@ -100,11 +108,11 @@ std::shared_ptr<const Mutator> CompileMutating(
   std::vector<std::shared_ptr<const Mutation>> mutations;
   for (const Value& mutation : spec["mutations"].items()) {
     if (mutation["patchType"].AsString() == "JSONPatch") {
-      mutations.push_back(NewJSONPatchMutation(
-          composition, std::string(mutation["jsonPatch"]["expression"].AsString())));
+      mutations.push_back(
+          NewJSONPatchMutation(composition, mutation["jsonPatch"]["expression"].AsString()));
     } else {
-      mutations.push_back(NewApplyMutation(
-          composition, std::string(mutation["applyConfiguration"]["expression"].AsString())));
+      mutations.push_back(
+          NewApplyMutation(composition, mutation["applyConfiguration"]["expression"].AsString()));
     }
   }
   MatchConditions conditions(ConditionsOf(policy, composition));

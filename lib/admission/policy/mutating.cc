@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "admission/policy/plugin.h"
-#include "admission/webhook/versions.h"
+#include "admission/versions.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
@@ -115,8 +115,7 @@ class MutatingPass {
     }
     const Policy& policy = *hook.policy;
     auto params = CollectParams(policy.param_kind ? &*policy.param_kind : nullptr,
-                                binding.param_ref ? &*binding.param_ref : nullptr,
-                                hook.params.get(), attributes_.namespace_);
+                                binding.param_ref.get(), hook.params.get(), attributes_.namespace_);
     if (!params.ok()) return Misconfigured(policy, &binding, params.status());
     for (runtime::ObjectPtr& param : *params) {
       invocations_.push_back({policy, binding, matched, std::move(param)});

@@ -24,6 +24,13 @@ Status CannotApply(std::string_view what, std::string_view why) {
   return {Reason::kInvalid, "error applying patch: " + std::string(what) + std::string(why)};
 }
 
+// Takes off the words that a decoder puts before an error of a request's body.
+std::string_view WithoutHead(std::string_view error, const std::string& kind) {
+  const std::string head = " cannot be handled as a " + kind + ": ";
+  const std::size_t at = error.find(head);
+  return at == std::string_view::npos ? error : error.substr(at + head.size());
+}
+
 bool IsAtomicList(const Schema& schema) {
   const bool merged = schema.patch_strategy().starts_with("merge");
   return schema.list_type == Schema::ListType::kAtomic && !merged;
@@ -120,7 +127,9 @@ Result<std::unique_ptr<runtime::Object>> ApplyOperations(const runtime::Object& 
   codec::AppendJson(*patched, *body);
   auto decoded = codec::DecodeObject(codec::MediaType::kJson, std::move(body),
                                      {.kind = object.kind_ptr(), .version = object.version()});
-  if (!decoded.ok()) return meta::NewInternalError(decoded.status().message());
+  if (!decoded.ok()) {
+    return meta::NewInternalError(WithoutHead(decoded.status().message(), object.kind().kind()));
+  }
   // Custom resources are pruned instead.
   const bool strict = object.kind().semantics() == runtime::Semantics::kGoType;
   if (strict && !decoded->strict_errors.empty()) {

@@ -9,7 +9,7 @@
 #include "admission/policy/expressions.h"
 #include "admission/policy/match_resources.h"
 #include "admission/policy/params.h"
-#include "admission/webhook/review.h"
+#include "admission/versions.h"
 
 namespace apiserver::inline v0::admission::policy {
 

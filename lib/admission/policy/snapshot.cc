@@ -34,15 +34,15 @@ std::string_view WithoutSubresource(std::string_view resource) {
   return resource.substr(0, resource.find('/'));
 }
 
-std::optional<ParamRef> ParamRefOf(const Value& ref) {
-  if (ref.is_null()) return std::nullopt;
+std::shared_ptr<const ParamRef> ParamRefOf(const Value& ref) {
+  if (ref.is_null()) return nullptr;
   ParamRef made{.name = std::string(ref["name"].AsString()),
                 .namespace_ = std::string(ref["namespace"].AsString()),
                 .deny_if_not_found = ref["parameterNotFoundAction"].AsString() == "Deny"};
   if (const Value selector = ref["selector"]; !selector.is_null()) {
     made.selector = meta::LabelSelectorAsSelector(selector);
   }
-  return made;
+  return std::make_shared<const ParamRef>(std::move(made));
 }
 
 }  // namespace
@@ -54,7 +54,8 @@ BindingPtr BindingOf(const runtime::Object& object) {
   binding->policy = spec["policyName"].AsString();
   binding->param_ref = ParamRefOf(spec["paramRef"]);
   if (const Value match = spec["matchResources"]; !match.is_null()) {
-    binding->match = MatchResourcesOf(match, /*required=*/false);
+    binding->match =
+        std::make_shared<const MatchResources>(MatchResourcesOf(match, /*required=*/false));
   }
   for (const Value& action : spec["validationActions"].items()) {
     binding->actions.emplace_back(action.AsString());
@@ -116,9 +117,9 @@ std::vector<std::uint32_t> Snapshot::Candidates(const Attributes& attributes) co
   // Equivalents are other versions of the same group and resource, so that one look-up is enough.
   const auto at = by_resource_.find({attributes.resource.group, attributes.resource.resource});
   if (at != by_resource_.end()) take(at->second);
-  std::ranges::sort(found);
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
+  // Each list is in order.
+  if (!std::ranges::is_sorted(found)) std::ranges::sort(found);
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

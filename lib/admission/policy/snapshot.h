@@ -22,9 +22,9 @@ namespace apiserver::inline v0::admission::policy {
 struct Binding {
   std::string name = {};
   std::string policy = {};
-  std::optional<ParamRef> param_ref = std::nullopt;
-  // nullopt: the binding applies to all requests of its policy.
-  std::optional<MatchResources> match = std::nullopt;
+  std::shared_ptr<const ParamRef> param_ref = nullptr;  // Null: there is none.
+  // Null: the binding applies to all requests of its policy.
+  std::shared_ptr<const MatchResources> match = nullptr;
   std::vector<std::string> actions = {};  // "Deny", "Warn", "Audit"; for validating policies.
 };
 using BindingPtr = std::shared_ptr<const Binding>;

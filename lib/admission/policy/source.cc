@@ -186,7 +186,7 @@ class FollowedPolicies final : public Policies {
     }
     bool complete = true;
     std::vector<Hook> hooks;
-    std::set<runtime::GroupVersionKind> used;
+    std::set<std::string> used;
     for (auto& [name, bindings] : by_policy) {
       const ObjectPtr object = policies_->Get("", name);
       // A binding may exist before its policy, and after it.
@@ -209,7 +209,7 @@ class FollowedPolicies final : public Policies {
   }
 
   // Sets the parameters of a hook, or its configuration error.
-  bool FindParams(Hook& hook, std::set<runtime::GroupVersionKind>& used) {
+  bool FindParams(Hook& hook, std::set<std::string>& used) {
     const ParamKind& wanted = *hook.policy->param_kind;
     const auto version = codec::ParseGroupVersion(wanted.api_version);
     if (!version.ok()) {
@@ -218,12 +218,13 @@ class FollowedPolicies final : public Policies {
       return true;
     }
     const runtime::GroupVersionKind kind{version->group, version->version, wanted.kind};
-    used.insert(kind);
-    auto& params = params_[kind];
+    const std::string name = kind.ToString();
+    used.insert(name);
+    auto& params = params_[name];
     if (!params) params = NewParams(kind);
     hook.params = params;
     if (params) return true;
-    params_.erase(kind);
+    params_.erase(name);
     hook.configuration_error = "failed to find resource referenced by paramKind: '" + kind.group +
                                "/" + kind.version + ", Kind=" + kind.kind + "'";
     return false;
@@ -241,7 +242,7 @@ class FollowedPolicies final : public Policies {
   }
 
   // Requests under way may still read what stops here; it only follows no longer.
-  void StopUnused(const std::set<runtime::GroupVersionKind>& used) {
+  void StopUnused(const std::set<std::string>& used) {
     std::erase_if(params_, [&](const auto& entry) {
       if (used.contains(entry.first)) return false;
       entry.second->Stop();
@@ -260,7 +261,8 @@ class FollowedPolicies final : public Policies {
   // Used by the worker alone.
   Parsed<PolicyPtr> parsed_policies_;
   Parsed<BindingPtr> parsed_bindings_;
-  std::map<runtime::GroupVersionKind, std::shared_ptr<InformedParams>> params_;
+  // By the paramKind: "example.com/v1, Kind=Widget".
+  std::map<std::string, std::shared_ptr<InformedParams>> params_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "admission/policy/plugin.h"
-#include "admission/webhook/versions.h"
+#include "admission/versions.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
@@ -16,7 +16,7 @@ namespace apiserver::v0::admission::policy {
 namespace {
 
 // Limits the value of an audit annotation, in bytes; the rest of a longer one is cut.
-constexpr std::size_t kAnnotationBytesMax = 10 * 1024;
+constexpr std::size_t kAnnotationBytesMax = std::size_t{10} * 1024;
 
 // The values of a policy's audit annotations, from all of its bindings.
 class AnnotationCollector {
@@ -28,7 +28,10 @@ class AnnotationCollector {
   void Publish(const std::string& policy, Annotations& annotations) const {
     for (const auto& [key, values] : values_) {
       std::string joined;
-      for (const std::string& value : values) joined += (joined.empty() ? "" : ", ") + value;
+      for (const std::string& value : values) {
+        if (!joined.empty()) joined += ", ";
+        joined += value;
+      }
       // A key that is taken keeps its value, as upstream.
       (void)annotations.Add(policy + "/" + key, joined);
     }
@@ -94,8 +97,8 @@ class ValidatingPass {
       if (!*matches) return {};
     }
     const ParamKind* kind = hook.policy->param_kind ? &*hook.policy->param_kind : nullptr;
-    const auto params = CollectParams(kind, binding.param_ref ? &*binding.param_ref : nullptr,
-                                      hook.params.get(), attributes_.namespace_);
+    const auto params =
+        CollectParams(kind, binding.param_ref.get(), hook.params.get(), attributes_.namespace_);
     if (!params.ok()) return Misconfigured(hook, &binding, params.status());
     if (!params->empty()) {
       const auto objects = versions_.In(ctx_, matched.kind);

@@ -9,7 +9,7 @@ namespace apiserver::v0::admission::policy {
 namespace {
 
 // Limits the result of a messageExpression, in bytes; a longer one is not used.
-constexpr std::size_t kMessageBytesMax = 5 * 1024;
+constexpr std::size_t kMessageBytesMax = std::size_t{5} * 1024;
 
 std::string Trimmed(std::string_view text) { return std::string(text::TrimSpace(text)); }
 
@@ -50,6 +50,7 @@ ValidateResult Validator::Validate(const Context& ctx, const Variables& variable
   const EvaluatedList messages =
       parts_.messages->Evaluate(ctx, without_authorizer, results.remaining);
   ValidateResult made;
+  made.decisions.reserve(results.results.size());
   for (std::size_t i = 0; i < results.results.size(); ++i) {
     made.decisions.push_back(Decide(i, results.results[i], messages));
   }

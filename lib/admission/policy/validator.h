@@ -48,8 +48,8 @@ struct ValidateResult {
 
 // The texts of one validation that its decision needs.
 struct ValidationTexts {
-  std::string expression = {};
-  std::string message = {};  // Empty: none.
+  std::string_view expression = {};  // Borrowed; `expressions` may own it.
+  std::string message = {};          // Empty: none.
   Reason reason = Reason::kInvalid;
 };
 
@@ -58,7 +58,8 @@ struct ValidatorParts {
   MatchConditionsOptions match_conditions = {};
   std::vector<ValidationTexts> validations = {};
   ExpressionListPtr expressions = nullptr;  // As many as validations. Required.
-  ExpressionListPtr messages = nullptr;     // The same number, some absent. Required.
+  // The same number, some of them absent, or none. Required.
+  ExpressionListPtr messages = nullptr;
   std::vector<std::string> audit_keys = {};
   std::vector<std::string> audit_texts = {};      // The expressions.
   ExpressionListPtr audit_annotations = nullptr;  // As many as keys. Required.

@@ -23,9 +23,9 @@ std::shared_ptr<const policy::MatchConditions> Compiled(const Webhook& webhook) 
   const policy::Declarations declarations{.authorizer = true};
   const auto composition =
       std::make_shared<policy::Composition>(policy::SharedExpressionCompiler(), declarations);
-  std::vector<std::optional<std::string>> texts;
+  std::vector<std::optional<std::string_view>> texts;
   for (const MatchCondition& condition : webhook.match_conditions) {
-    texts.emplace_back(condition.expression);
+    texts.emplace_back(composition->Keep(condition.expression));
   }
   policy::MatchConditionsOptions options{
       .conditions = policy::CompileList(composition, policy::ExpressionUse::kMatchCondition, texts,

@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "admission/versions.h"
 #include "admission/webhook/conditions.h"
 #include "admission/webhook/plugin.h"
-#include "admission/webhook/versions.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/patch/json_patch.h"
@@ -147,14 +147,8 @@ class MutatingWebhookAdmission final : public Plugin {
       ASSIGN_OR_RETURN(const auto invocation,
                        dispatcher_.matcher().Match(ctx, webhook, attributes, version.current()));
       if (!invocation) continue;
-      if (!webhook.match_conditions.empty()) {
-        RETURN_IF_ERROR(version.TurnTo(ctx, invocation->kind));
-        // A webhook before may have changed the object, at the same address.
-        values.ForgetObjects();
-        ASSIGN_OR_RETURN(const bool meets,
-                         MeetsConditions(ctx, attributes, *invocation, version.objects(), values));
-        if (!meets) continue;
-      }
+      ASSIGN_OR_RETURN(const bool meets, Meets(ctx, attributes, *invocation, version, values));
+      if (!meets) continue;
       // The second round calls no webhook for the first time.
       if (second && !again.reinvoke.contains(webhook.uid)) continue;
       RETURN_IF_ERROR(version.TurnTo(ctx, invocation->kind));
@@ -172,6 +166,17 @@ class MutatingWebhookAdmission final : public Plugin {
       RETURN_IF_ERROR(status);
     }
     return {};
+  }
+
+  // Evaluates the webhook's conditions over the object as it is now.
+  static Result<bool> Meets(const Context& ctx, const Attributes& attributes,
+                            const Invocation& invocation, WrittenVersion& version,
+                            policy::RequestValues& values) {
+    if (invocation.webhook->match_conditions.empty()) return true;
+    RETURN_IF_ERROR(version.TurnTo(ctx, invocation.kind));
+    // A webhook before may have changed the object, at the same address.
+    values.ForgetObjects();
+    return MeetsConditions(ctx, attributes, invocation, version.objects(), values);
   }
 
   // Records the mutation annotation for every call, with and without a change.

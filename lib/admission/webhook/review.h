@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/versions.h"
 #include "admission/webhook/matcher.h"
 #include "apiserver/admission/admission.h"
 #include "apiserver/base/random.h"
@@ -20,12 +21,6 @@ struct ReviewRequest {
   std::string uid = {};
   std::string version = {};  // "v1" or "v1beta1".
   std::string json = {};
-};
-
-// The states of the object in the version that the webhook wants. Null: there is none.
-struct ReviewObjects {
-  const runtime::Object* object = nullptr;
-  const runtime::Object* old_object = nullptr;
 };
 
 // Makes a review. kBadRequest: the webhook accepts no version that is known here.

@@ -5,9 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "admission/versions.h"
 #include "admission/webhook/conditions.h"
 #include "admission/webhook/plugin.h"
-#include "admission/webhook/versions.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/request/latency.h"

@@ -12,7 +12,7 @@
 #include "apiserver/cel/environment.h"
 #include "authz/aggregate.h"
 #include "authz/webhook/requirements.h"
-#include "cel/functions/find_text.h"
+#include "text/trim.h"
 #include "text/utf8.h"
 
 namespace apiserver::v0::authz {
@@ -167,7 +167,7 @@ std::unique_ptr<const MatchConditions> MatchConditions::Compile(
   for (std::size_t i = 0; i < expressions.size(); ++i) {
     const std::string& expression = expressions[i];
     const field::Path at = path.Index(i).Child("expression");
-    if (cel::functions::TrimSpace(expression).empty()) {
+    if (text::TrimSpace(expression).empty()) {
       errors.Required(at);
     } else if (!seen.insert(expression).second) {
       errors.Duplicate(at, expression);
@@ -179,8 +179,8 @@ std::unique_ptr<const MatchConditions> MatchConditions::Compile(
         Refuse(at, expression, stage, program.status(), errors);
         continue;
       }
-      made->uses_field_selector_ |= program->FieldNamesUsed().contains(kFieldSelector);
-      made->uses_label_selector_ |= program->FieldNamesUsed().contains(kLabelSelector);
+      made->uses_field_selector_ |= program->UsesField(kFieldSelector);
+      made->uses_label_selector_ |= program->UsesField(kLabelSelector);
       made->conditions_.push_back({expression, *std::move(program)});
     }
   }

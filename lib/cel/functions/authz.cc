@@ -5,10 +5,10 @@
 #include "apiserver/cel/authorizer.h"
 #include "apiserver/meta/validation.h"
 #include "cel/functions/common.h"
-#include "cel/functions/find_text.h"
 #include "cel/functions/libraries.h"
 #include "cel/run/size.h"
 #include "cel/types/spell.h"
+#include "text/trim.h"
 
 // k8s.io/apiserver/pkg/cel/library/authz.go.
 namespace apiserver::v0::cel::functions {
@@ -78,7 +78,7 @@ Value Make(const OpaqueKind& kind, const T& object, Arena& arena) {
 }
 
 // Go trims Unicode's white space.
-bool IsBlank(std::string_view text) { return TrimSpace(text).empty(); }
+bool IsBlank(std::string_view text) { return text::TrimSpace(text).empty(); }
 
 Value Path(CallContext& call, std::span<const Value> arguments) {
   const std::string_view path = arguments[1].AsText();

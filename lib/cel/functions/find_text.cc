@@ -4,32 +4,10 @@
 #include <cstring>
 #include <vector>
 
-#include "text/utf8.h"
-
 namespace apiserver::v0::cel::functions {
 namespace {
 
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-
-// Go's unicode.IsSpace.
-bool IsSpace(std::uint32_t code) {
-  constexpr std::uint32_t kEnQuad = 0x2000;
-  constexpr std::uint32_t kHairSpace = 0x200A;
-  switch (code) {
-    case ' ':
-    case 0x85:    // Next line.
-    case 0xA0:    // No-break space.
-    case 0x1680:  // Ogham space mark.
-    case 0x2028:  // Line separator.
-    case 0x2029:  // Paragraph separator.
-    case 0x202F:  // Narrow no-break space.
-    case 0x205F:  // Medium mathematical space.
-    case 0x3000:  // Ideographic space.
-      return true;
-    default:
-      return (code >= '\t' && code <= '\r') || (code >= kEnQuad && code <= kHairSpace);
-  }
-}
 
 }  // namespace
 
@@ -68,21 +46,6 @@ std::optional<std::size_t> ByteOf(std::string_view text, std::size_t index) {
   }
   if (index > 0) return std::nullopt;
   return at;
-}
-
-std::string_view TrimSpace(std::string_view text) {
-  while (!text.empty()) {
-    const text::Rune first = text::FirstRune(text);
-    if (!IsSpace(first.code)) break;
-    text.remove_prefix(first.text.size());
-  }
-  while (!text.empty()) {
-    std::size_t begin = text.size() - 1;
-    while (begin > 0 && Continues(text[begin])) --begin;
-    if (!IsSpace(text::FirstRune(text.substr(begin)).code)) break;
-    text = text.substr(0, begin);
-  }
-  return text;
 }
 
 }  // namespace apiserver::v0::cel::functions

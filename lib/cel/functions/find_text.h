@@ -16,7 +16,4 @@ std::size_t FindLast(std::string_view text, std::string_view needle);
 // nullopt: the text is shorter.
 std::optional<std::size_t> ByteOf(std::string_view text, std::size_t index);
 
-// Removes Unicode's white space from both ends.
-std::string_view TrimSpace(std::string_view text);
-
 }  // namespace apiserver::inline v0::cel::functions

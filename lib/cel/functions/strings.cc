@@ -9,6 +9,7 @@
 #include "cel/run/print.h"
 #include "cel/run/size.h"
 #include "cel/types/spell.h"
+#include "text/trim.h"
 
 // ext/strings.go of cel-go, version 2; version 0 up to Kubernetes 1.28 has fewer functions.
 namespace apiserver::v0::cel::functions {
@@ -176,7 +177,7 @@ Value Substring(CallContext& call, std::span<const Value> arguments) {
 }
 
 Value Trim(CallContext&, std::span<const Value> arguments) {
-  return Value::String(TrimSpace(arguments[0].AsText()));
+  return Value::String(text::TrimSpace(arguments[0].AsText()));
 }
 
 // The letter that stands for a character behind a backslash. 0: the character stands for itself.

@@ -28,8 +28,8 @@ constexpr std::int64_t kDay = 24 * kHour;
 constexpr std::int64_t kNanosecondsOfSecond = 1'000'000'000;
 
 std::chrono::sys_days DayOf(std::int64_t seconds) {
-  using namespace std::chrono;
-  return floor<days>(sys_seconds(std::chrono::seconds(seconds)));
+  return std::chrono::floor<std::chrono::days>(
+      std::chrono::sys_seconds(std::chrono::seconds(seconds)));
 }
 std::chrono::year_month_day DateOf(std::int64_t seconds) { return DayOf(seconds); }
 std::int64_t SecondOfDay(std::int64_t seconds) {
@@ -64,8 +64,9 @@ std::int64_t Milliseconds(std::int64_t, std::uint32_t nanoseconds) {
 
 // Divides as Go does, in double, which rounds up just below large numbers.
 std::int64_t InUnits(std::int64_t nanoseconds, std::int64_t unit) {
+  const std::int64_t whole = nanoseconds / unit;
   const double rest = static_cast<double>(nanoseconds % unit) / static_cast<double>(unit);
-  return static_cast<std::int64_t>(static_cast<double>(nanoseconds / unit) + rest);
+  return static_cast<std::int64_t>(static_cast<double>(whole) + rest);
 }
 
 // Reads Go's strconv.Atoi.

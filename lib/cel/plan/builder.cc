@@ -7,7 +7,34 @@ namespace apiserver::v0::cel::plan {
 using syntax::NodeId;
 using syntax::NodeKind;
 
+namespace {
+
+// Notes the variables and fields that an expression names, also where they are never evaluated.
+void NoteUses(const check::CheckedAst& checked, const std::vector<bool>& reachable,
+              ProgramState& program, Emitter& emitter) {
+  const syntax::Ast& ast = checked.ast;
+  program.uses.assign(checked.environment.variable_count(), false);
+  const auto select = [&](std::string_view field) {
+    program.names[emitter.NameOf(field)].selected = true;
+  };
+  for (NodeId id = 0; id < ast.size(); ++id) {
+    if (!reachable[id]) continue;
+    const check::Reference& reference = checked.references[id];
+    if (reference.kind == check::Reference::Kind::kVariable) program.uses[reference.index] = true;
+    const syntax::Node& node = ast.node(id);
+    if (node.kind == NodeKind::kSelect) select(ast.name_of(id));
+    if (node.kind != NodeKind::kCall || ast.name_of(id) != "_?._") continue;
+    const NodeId field = ast.children(id)[1];
+    if (ast.node(field).kind != NodeKind::kConstant) continue;
+    const auto* const text = std::get_if<std::string>(&ast.constant(field));
+    if (text != nullptr) select(*text);
+  }
+}
+
+}  // namespace
+
 Status Builder::Run() {
+  NoteUses(checked_, constants_.reachable, program_, emitter_);
   const Operand result = emitter_.NewRegister();
   PlanTo(ast_.root(), result);
   emitter_.Emit({.op = Op::kReturn, .a = result});
@@ -150,38 +177,17 @@ void Builder::PlanMessage(NodeId id, Operand dst) {
   emitter_.Emit({.op = Op::kMove, .cost = kMessageCost, .dst = dst, .a = message});
 }
 
-namespace {
-
-// Collects the variables and fields that an expression names.
-void NoteUses(const check::CheckedAst& checked, const Constants& constants, ProgramState& program) {
-  const syntax::Ast& ast = checked.ast;
-  program.uses.assign(checked.environment.variable_count(), false);
-  for (NodeId id = 0; id < ast.size(); ++id) {
-    if (!constants.reachable[id]) continue;
-    const check::Reference& reference = checked.references[id];
-    if (reference.kind == check::Reference::Kind::kVariable) program.uses[reference.index] = true;
-    const syntax::Node& node = ast.node(id);
-    if (node.kind == NodeKind::kSelect) program.field_names.emplace(ast.name_of(id));
-    if (node.kind != NodeKind::kCall || ast.name_of(id) != "_?._") continue;
-    const NodeId field = ast.children(id)[1];
-    if (ast.node(field).kind != NodeKind::kConstant) continue;
-    const auto* const text = std::get_if<std::string>(&ast.constant(field));
-    if (text != nullptr) program.field_names.insert(*text);
-  }
-}
-
-}  // namespace
-
 Result<std::shared_ptr<ProgramState>> Plan(const check::CheckedAst& checked) {
   auto program = std::make_shared<ProgramState>(checked.environment);
   Result<Constants> constants = Fold(checked, *program);
   if (!constants.ok()) return constants.status();
   program->result_type = checked.result_type;
-  NoteUses(checked, *constants, *program);
   const Status status = Builder(checked, *program, *std::move(constants)).Run();
   if (!status.ok()) return status;
   program->code.shrink_to_fit();
   program->constants.shrink_to_fit();
+  program->names.shrink_to_fit();
+  program->callees.shrink_to_fit();
   return program;
 }
 

@@ -101,6 +101,7 @@ class Builder {
   void PlanCondition(NodeId id, Operand accumulator, Label& done);
   void PlanStep(NodeId id, Operand accumulator);
   bool PlanStepInPlace(NodeId id, Operand accumulator);
+  bool PlanLogicalStep(NodeId id, Operand accumulator);
   bool PlanAppend(NodeId id, Operand accumulator);
   bool PlanInsert(NodeId id, Operand accumulator);
   bool PlanFilter(NodeId id, Operand accumulator);

@@ -81,12 +81,12 @@ class Emitter {
     const auto [at, added] = name_numbers_.try_emplace(
         std::string(name), static_cast<std::uint32_t>(program_.names.size()));
     if (added) {
-      const std::string& text = program_.texts.emplace_back(name);
+      const std::string_view text = program_.arena.Copy(name);
       FieldName field{.name = text, .property = text};
       std::optional<std::string> property = Unescape(name);
       field.unescapes = property.has_value();
       if (property.has_value() && *property != name) {
-        field.property = program_.texts.emplace_back(std::move(*property));
+        field.property = program_.arena.Copy(*property);
       }
       program_.names.push_back(field);
     }

@@ -128,7 +128,30 @@ void Builder::PlanStep(NodeId id, Operand accumulator) {
 }
 
 bool Builder::PlanStepInPlace(NodeId id, Operand accumulator) {
-  return PlanAppend(id, accumulator) || PlanInsert(id, accumulator) || PlanFilter(id, accumulator);
+  return PlanLogicalStep(id, accumulator) || PlanAppend(id, accumulator) ||
+         PlanInsert(id, accumulator) || PlanFilter(id, accumulator);
+}
+
+// a && p and a || p: all and exists.
+bool Builder::PlanLogicalStep(NodeId id, Operand accumulator) {
+  if (constants_.Is(id) || ast_.node(id).kind != NodeKind::kCall || ast_.node(id).count != 2) {
+    return false;
+  }
+  const bool conjunction = ast_.name_of(id) == "_&&_";
+  const auto operands = ast_.children(id);
+  if ((!conjunction && ast_.name_of(id) != "_||_") || !IsAccumulator(operands[0], accumulator)) {
+    return false;
+  }
+  Label end;
+  const std::uint32_t free = emitter_.next_register();
+  const Operand left = Plan(operands[0]);
+  emitter_.EmitJump({.op = conjunction ? Op::kJumpIfFalse : Op::kJumpIfTrue, .a = left}, end);
+  const Operand right = Plan(operands[1]);
+  emitter_.Emit(
+      {.op = conjunction ? Op::kAnd : Op::kOr, .dst = accumulator, .a = left, .b = right});
+  emitter_.Bind(end);
+  emitter_.next_register() = free;
+  return true;
 }
 
 // a + [t]

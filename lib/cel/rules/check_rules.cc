@@ -12,7 +12,7 @@
 #include "apiserver/cel/schema_type.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/schema.h"
-#include "cel/functions/find_text.h"
+#include "text/trim.h"
 
 namespace apiserver::v0::cel {
 namespace {
@@ -166,7 +166,7 @@ class RuleChecker {
   RuleChecker(const RuleEnvironments& environments, const RuleCheckOptions& options)
       : environments_(environments), options_(options) {}
 
-  RuleErrors Run(SchemaPlace root) {
+  RuleErrors Run(const SchemaPlace& root) {
     const field::Path path = root.path;
     Check(root);
     costs_.Report(path, errors_.total);
@@ -235,7 +235,7 @@ void RuleChecker::CheckParts(const SchemaPlace& place) {
 void RuleChecker::CheckTexts(const ValidationRule& rule, const Schema& schema,
                              const field::Path& path) {
   CheckMessage(rule, path);
-  if (!rule.message_expression.empty() && functions::TrimSpace(rule.message_expression).empty()) {
+  if (!rule.message_expression.empty() && text::TrimSpace(rule.message_expression).empty()) {
     errors_.texts.Required(path.Child("messageExpression"),
                            "messageExpression must be non-empty if specified");
   }
@@ -249,14 +249,14 @@ void RuleChecker::CheckTexts(const ValidationRule& rule, const Schema& schema,
   const auto invalid = [&](std::string why) {
     errors_.texts.Invalid(path.Child("fieldPath"), rule.field_path, std::move(why));
   };
-  if (functions::TrimSpace(rule.field_path).empty()) invalid("must be non-empty if specified");
+  if (text::TrimSpace(rule.field_path).empty()) invalid("must be non-empty if specified");
   if (HasLineBreak(rule.field_path)) invalid("must not contain line breaks");
   if (!ParseFieldPath(rule.field_path, schema).ok()) invalid("must be a valid path");
 }
 
 void RuleChecker::CheckMessage(const ValidationRule& rule, const field::Path& path) {
-  const std::string_view text = functions::TrimSpace(rule.rule);
-  const std::string_view message = functions::TrimSpace(rule.message);
+  const std::string_view text = text::TrimSpace(rule.rule);
+  const std::string_view message = text::TrimSpace(rule.message);
   if (text.empty()) {
     errors_.texts.Required(path.Child("rule"), "rule is not specified");
   } else if (!rule.message.empty() && message.empty()) {

@@ -8,9 +8,9 @@
 #include "apiserver/cel/schema_type.h"
 #include "apiserver/runtime/schema.h"
 #include "cel/estimate/sizes.h"
-#include "cel/functions/find_text.h"
 #include "cel/rules/rule_tree.h"
 #include "cel/run/views.h"
+#include "text/trim.h"
 
 namespace apiserver::v0::cel {
 namespace {
@@ -71,7 +71,7 @@ void TreeBuilder::AddRules(const SchemaPtr& schema, const SchemaPtr& view, RuleN
     rule.source = std::move(sources[i]);
     rule.compiled = std::move((*compiled)[i]);
     const bool told = !rule.source.message.empty();
-    rule.shown = functions::TrimSpace(told ? rule.source.message : rule.source.rule);
+    rule.shown = text::TrimSpace(told ? rule.source.message : rule.source.rule);
     rule.message = told ? rule.shown : "failed rule: " + rule.shown;
     node.uses_old_self |= rule.compiled.uses_old_self;
   }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "apiserver/codec/json.h"
-#include "cel/functions/find_text.h"
 #include "cel/rules/correlate.h"
 #include "cel/rules/rule_tree.h"
 #include "cel/run/print.h"
 #include "cel/run/views.h"
 #include "text/base64.h"
+#include "text/trim.h"
 
 namespace apiserver::v0::cel {
 namespace {
@@ -325,7 +325,7 @@ std::optional<std::string> RuleWalk::MessageOf(const RuleNodeEntry& rule) {
     return std::nullopt;
   }
   if (!outcome.ok() || !outcome.value.is_string()) return std::nullopt;
-  const std::string_view text = functions::TrimSpace(outcome.value.AsText());
+  const std::string_view text = text::TrimSpace(outcome.value.AsText());
   if (text.empty() || text.size() > kMessageBytesMax || text.find('\n') != std::string_view::npos) {
     return std::nullopt;
   }

@@ -14,7 +14,6 @@
 namespace apiserver::v0::cel {
 namespace {
 
-constexpr std::size_t kFirstBlock = 4096;
 constexpr std::size_t kLargestStep = std::size_t{1} << 20U;
 
 }  // namespace
@@ -36,7 +35,7 @@ class Arena::RawTexts {
   std::map<const char*, std::optional<runtime::Value>> values_;
 };
 
-Arena::Arena() = default;
+Arena::Arena(std::size_t first_block) : first_block_(first_block) {}
 Arena::~Arena() = default;
 
 const runtime::Value* Arena::ParsedOnce(std::string_view json) {
@@ -66,8 +65,8 @@ void* Arena::Allocate(std::size_t bytes, std::size_t align) {
 }
 
 void* Arena::AllocateInNewBlock(std::size_t bytes) {
-  const std::size_t last = blocks_.empty() ? kFirstBlock / 2 : blocks_.back().size;
-  const std::size_t size = std::max(std::min(last * 2, kLargestStep), bytes);
+  const std::size_t next = blocks_.empty() ? first_block_ : blocks_.back().size * 2;
+  const std::size_t size = std::max(std::min(next, kLargestStep), bytes);
   // operator new[] aligns to 16 bytes.
   blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
   reserved_ += size;

@@ -12,6 +12,7 @@ struct FieldName {
   std::string_view name;      // As it is written.
   std::string_view property;  // Unescaped: the name in data with properties.
   bool unescapes = true;  // False: the name has an unknown "__word__", such data has no such field.
+  bool selected = false;  // The expression selects or tests it, which a message literal does not.
 };
 
 // Select a field, or apply an index. Return an error if there is none: "no such key: x", "index out

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <deque>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "apiserver/cel/environment.h"
@@ -28,12 +25,10 @@ class ProgramState {
 
   Type result_type;
   std::vector<bool> uses;  // By variable.
-  std::set<std::string, std::less<>> field_names;
   CostRange estimate;
 
-  // Memory of constants, and texts of names.
-  Arena arena;
-  std::deque<std::string> texts;
+  // Memory of constants and of the texts of names. Small, since servers keep many programs.
+  Arena arena{64};
 };
 
 }  // namespace apiserver::inline v0::cel

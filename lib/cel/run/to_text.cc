@@ -10,7 +10,7 @@
 #include "cel/run/map.h"
 #include "cel/run/time_text.h"
 
-namespace apiserver::inline v0::cel {
+namespace apiserver::v0::cel {
 namespace {
 
 using Kind = Value::Kind;
@@ -194,4 +194,4 @@ class Printer {
 
 std::string ToText(const Value& value, Arena& arena) { return Printer(arena).Print(value); }
 
-}  // namespace apiserver::inline v0::cel
+}  // namespace apiserver::v0::cel

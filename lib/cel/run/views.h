@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "apiserver/cel/value.h"
+#include "text/same.h"
 
 // Data as expressions see it: k8s.io/apiserver/pkg/cel/common/valuesunstructured.go.
 namespace apiserver::inline v0::cel {
@@ -33,12 +34,11 @@ const runtime::Schema* SchemaOfMember(const runtime::Schema& schema, std::string
 // missing, null in a struct view, or not declared by the schema.
 std::optional<Value> FindProperty(const Value& map, std::string_view property, Arena& arena);
 
-// Finds a member among others: first by length and last character, as objects' names share
-// prefixes.
+// Finds a member among others.
 inline const runtime::Value* FindMember(std::span<const runtime::Member> members,
                                         std::string_view key) {
   for (const runtime::Member& member : members) {
-    if (member.key.size() == key.size() && member.key == key) return &member.value;
+    if (text::SameName(member.key, key)) return &member.value;
   }
   return nullptr;
 }

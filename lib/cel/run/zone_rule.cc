@@ -106,8 +106,11 @@ class Reader {
 
 // Returns the day of the year, from 0, of "the fifth Sunday of March".
 int DayOf(const YearlyChange& change, std::chrono::year year) {
-  using namespace std::chrono;
-  const year_month month = year / static_cast<unsigned>(change.month);
+  using std::chrono::sys_days;
+  using std::chrono::weekday;
+  using std::chrono::weeks;
+  const std::chrono::year_month month =
+      year / std::chrono::month(static_cast<unsigned>(change.month));
   const auto first = sys_days(month / 1);
   const auto wanted = weekday(static_cast<unsigned>(change.day));
   auto day = first + (wanted - weekday(first));
@@ -166,9 +169,11 @@ std::optional<ZoneRule> ZoneRule::Parse(std::string_view text) {
 
 std::int64_t ZoneRule::OffsetAt(std::int64_t unix_seconds) const {
   if (!has_summer_) return standard_offset_;
-  using namespace std::chrono;
-  const auto today = floor<days>(sys_seconds(seconds(unix_seconds)));
-  const year year = year_month_day(today).year();
+  using std::chrono::seconds;
+  using std::chrono::sys_days;
+  using std::chrono::sys_seconds;
+  const auto today = std::chrono::floor<std::chrono::days>(sys_seconds(seconds(unix_seconds)));
+  const std::chrono::year year = std::chrono::year_month_day(today).year();
   // As in Go, the second of the day of a time before 1970 is negative.
   const std::int64_t second = (today - sys_days(year / 1 / 1)).count() * kDay + unix_seconds % kDay;
   std::int64_t begin = SecondsTo(summer_begin_, year, standard_offset_);

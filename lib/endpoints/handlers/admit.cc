@@ -66,14 +66,24 @@ admission::Attributes Admitter::For(admission::Operation operation) const {
           .equivalents = scope_->environment->equivalents};
 }
 
+// A create may leave the name to the object's own. A new namespace is in itself, as in Go.
+admission::Attributes Admitter::ForCreate(const runtime::Object& object) const {
+  admission::Attributes attributes = For(admission::Operation::kCreate);
+  if (attributes.name.empty()) attributes.name = object.name();
+  const bool of_namespace = attributes.resource.group.empty() &&
+                            attributes.resource.resource == "namespaces" &&
+                            attributes.subresource.empty();
+  if (of_namespace && attributes.namespace_.empty()) attributes.namespace_ = attributes.name;
+  attributes.object = &object;
+  return attributes;
+}
+
 Status Admitter::Admit(const Context& ctx, runtime::Object& object,
                        const runtime::Object* old) const {
   const auto operation = old ? admission::Operation::kUpdate : admission::Operation::kCreate;
   const admission::Chain* chain = ChainFor(operation);
   if (!chain) return {};
-  admission::Attributes attributes = For(operation);
-  // A create may leave the name to the object's own.
-  if (attributes.name.empty()) attributes.name = object.name();
+  admission::Attributes attributes = old ? For(operation) : ForCreate(object);
   attributes.object = &object;
   attributes.editable = &object;
   attributes.old_object = old;
@@ -90,10 +100,7 @@ rest::ValidateObject Admitter::ValidateCreate() const {
   return [self = *this](const Context& ctx, const runtime::Object& object) -> Status {
     const admission::Chain* chain = self.ChainFor(admission::Operation::kCreate);
     if (!chain) return {};
-    admission::Attributes attributes = self.For(admission::Operation::kCreate);
-    if (attributes.name.empty()) attributes.name = object.name();
-    attributes.object = &object;
-    return chain->Validate(ctx, std::move(attributes));
+    return chain->Validate(ctx, self.ForCreate(object));
   };
 }
 

@@ -36,6 +36,7 @@ class Admitter {
   // Returns null if no plugin handles such an operation.
   const admission::Chain* ChainFor(admission::Operation operation) const;
   admission::Attributes For(admission::Operation operation) const;
+  admission::Attributes ForCreate(const runtime::Object& object) const;
 
   const RequestScope* scope_;
   const request::RequestInfo* info_;

@@ -62,6 +62,7 @@ Status ServeKinds(server::GenericAPIServer& server, const PolicyResources& resou
   for (const bool bindings : {false, true}) {
     ASSIGN_OR_RETURN(std::vector<server::Resource> kinds, ResourcesOf(resources, bindings, stores));
     std::vector<std::string> names;
+    names.reserve(kinds.size());
     for (const server::Resource& kind : kinds) names.push_back(kind.kind->kind());
     ASSIGN_OR_RETURN(const auto made,
                      server::InstallKinds(server, resources.storage, std::move(kinds)));

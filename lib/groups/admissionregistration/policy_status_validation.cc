@@ -20,7 +20,7 @@ using field::Path;
 using runtime::Value;
 
 constexpr long kReasonBytesMax = 1024;
-constexpr long kMessageBytesMax = 32 * 1024;
+constexpr long kMessageBytesMax = 32L * 1024;
 
 // Reads a JSONPath as far as needed to see that client-go's parser takes it.
 class FieldRef {

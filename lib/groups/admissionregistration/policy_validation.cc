@@ -28,7 +28,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::size_t kAuditAnnotationsMax = 20;
 // Less than the limit of an annotation's value: expressions that join texts make longer ones.
-constexpr std::size_t kValueExpressionBytesMax = 5 * 1024;
+constexpr std::size_t kValueExpressionBytesMax = std::size_t{5} * 1024;
 
 void CheckOneOf(const Value& value, const Path& path, const Texts& supported, ErrorList& errors) {
   if (std::ranges::find(supported, value.AsString()) != supported.end()) return;

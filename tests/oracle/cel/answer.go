@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"testing"
+	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -108,7 +108,7 @@ type timing struct {
 	EvaluateAllocs int64           `json:"evaluate_allocs"`
 }
 
-func (e *environmentUnderTest) bench(l *line, values map[string]input) (*timing, error) {
+func (e *environmentUnderTest) bench(l *line, values map[string]input, wanted time.Duration) (*timing, error) {
 	a := &answer{}
 	program, err := e.compile(l, a)
 	if err != nil {
@@ -121,19 +121,12 @@ func (e *environmentUnderTest) bench(l *line, values map[string]input) (*timing,
 	if err != nil {
 		return nil, err
 	}
-	compile := testing.Benchmark(func(b *testing.B) {
-		for b.Loop() {
-			ast, _ := e.env.Compile(l.Expr)
-			if _, err := e.env.Program(ast, e.programOptions(l)...); err != nil {
-				b.Fatal(err)
-			}
-		}
+	t := &timing{ID: l.ID, Expr: l.Expr}
+	t.CompileNs, t.CompileAllocs = timed(wanted, func() {
+		ast, _ := e.env.Compile(l.Expr)
+		e.env.Program(ast, e.programOptions(l)...)
 	})
 	ctx := context.Background()
-	evaluate := testing.Benchmark(func(b *testing.B) {
-		for b.Loop() {
-			program.ContextEval(ctx, bound)
-		}
-	})
-	return &timing{l.ID, l.Expr, compile.NsPerOp(), compile.AllocsPerOp(), evaluate.NsPerOp(), evaluate.AllocsPerOp()}, nil
+	t.EvaluateNs, t.EvaluateAllocs = timed(wanted, func() { program.ContextEval(ctx, bound) })
+	return t, nil
 }

@@ -5,11 +5,17 @@
 #include <string>
 #include <tuple>
 
-#include "admission/webhook/review.h"
 #include "apiserver/admission/admission.h"
 
-// A request's objects in the versions that webhooks want: admission.VersionedAttributes.
+// A request's objects in the versions that webhooks and policies want:
+// admission.VersionedAttributes.
 namespace apiserver::inline v0::admission {
+
+// The states of the object in the version that a webhook or policy wants. Null: there is none.
+struct ReviewObjects {
+  const runtime::Object* object = nullptr;
+  const runtime::Object* old_object = nullptr;
+};
 
 // The versions for reading; each is made once.
 class ReadVersions {

@@ -1,4 +1,4 @@
-#include "admission/webhook/versions.h"
+#include "admission/versions.h"
 
 #include <utility>
 #include <vector>
