@@ -59,33 +59,44 @@ class SearchWork {
 
   // Begins a search that takes at most `bound` steps. False: that is more than is left.
   bool Begin(std::uint64_t bound) {
-    bound_ = bound;
     if (bound > arena_.work_left()) return false;
-    if (bound > kFewSteps) begin_ = Now();
+    // Looking at the clock takes as long as this.
+    constexpr std::uint64_t kFewSteps = 256;
+    if (!runs_ && bound > kFewSteps) {
+      runs_ = true;
+      long_ = bound > kManySteps;
+      begin_ = Now();
+    }
+    bound_ += runs_ ? bound : 0;
     return true;
   }
-  void End() {
-    if (bound_ <= kFewSteps) return;
+  // Tells if the searches since the last Count() may have taken long.
+  bool is_long() const { return bound_ > kManySteps; }
+  // Counts the searches since the last time, which are done.
+  void Count() {
+    if (!runs_) return;
     const auto steps = static_cast<std::uint64_t>((Now() - begin_) / kStep);
-    (void)arena_.TakeWork(std::min(steps, bound_));
+    (void)arena_.TakeWork(std::min({steps, bound_, arena_.work_left()}));
+    runs_ = false;
+    bound_ = 0;
   }
 
  private:
-  // Looking at the clock takes as long as this.
-  static constexpr std::uint64_t kFewSteps = 256;
   static constexpr std::chrono::nanoseconds kStep{30};
+  static constexpr std::uint64_t kManySteps = 1'000'000;
 
   // Short searches read the quick clock, long ones that of the thread, which does not run while it
   // waits for a CPU.
   std::chrono::nanoseconds Now() const {
-    constexpr std::uint64_t kManySteps = 100'000;
-    if (bound_ <= kManySteps) return std::chrono::steady_clock::now().time_since_epoch();
+    if (!long_) return std::chrono::steady_clock::now().time_since_epoch();
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
   }
 
   Arena& arena_;
+  bool runs_ = false;
+  bool long_ = false;
   std::uint64_t bound_ = 0;
   std::chrono::nanoseconds begin_{0};
 };
@@ -102,7 +113,7 @@ Value Matches(CallContext& call, std::span<const Value> arguments) {
   SearchWork work(call.arena());
   if (!work.Begin(pattern->WorkIn(arguments[0].AsText()))) return call.OverLimit();
   const bool found = pattern->FoundIn(arguments[0].AsText());
-  work.End();
+  work.Count();
   return Value::Bool(found);
 }
 
@@ -116,7 +127,7 @@ Value Find(CallContext& call, std::span<const Value> arguments) {
   SearchWork work(call.arena());
   if (!work.Begin(pattern->WorkIn(arguments[0].AsText()))) return call.OverLimit();
   const std::optional<std::string_view> found = pattern->FindFrom(arguments[0].AsText(), 0);
-  work.End();
+  work.Count();
   return Value::String(found.value_or(""));
 }
 
@@ -161,25 +172,21 @@ Value FindAll(CallContext& call, std::span<const Value> arguments) {
   if (!pattern.error().empty()) return IllegalRegex(call, pattern);
   const std::int64_t most = arguments.size() > 2 ? arguments[2].AsInt() : -1;
   // Each search may read the text to its end.
-  constexpr std::uint64_t kWorkBetweenLooks = 1'000'000;
-  std::uint64_t work_since_look = 0;
   SearchWork work(call.arena());
   AllMatches matches(pattern, arguments[0].AsText());
   std::vector<Value> found;
   while (most < 0 || found.size() < static_cast<std::uint64_t>(most)) {
-    const std::uint64_t bound = pattern->WorkIn(matches.Rest());
-    if (!work.Begin(bound)) return call.OverLimit();
+    if (!work.Begin(pattern->WorkIn(matches.Rest()))) return call.OverLimit();
     const std::optional<std::string_view> match = matches.Next();
-    work.End();
     if (!match.has_value()) break;
-    work_since_look += bound + 1;
-    if (work_since_look >= kWorkBetweenLooks) {
+    if (work.is_long()) {
+      work.Count();
       if (call.context().done()) return call.Interrupted();
-      work_since_look = 0;
     }
     if (!call.CanBuild((found.size() + 1) * sizeof(Value))) return call.OverLimit();
     found.push_back(Value::String(*match));
   }
+  work.Count();
   return Value::List(call.arena().Copy<Value>(found));
 }
 
