@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "admission/policy/cel_environment.h"
@@ -47,12 +48,19 @@ Texts PlainResources(const Value& list) {
   return texts;
 }
 
+struct ByName {
+  bool operator()(const GroupVersionKind& a, const GroupVersionKind& b) const {
+    return std::tie(a.group, a.version, a.kind) < std::tie(b.group, b.version, b.kind);
+  }
+};
+using Kinds = std::set<GroupVersionKind, ByName>;
+
 // The kinds of a policy, in the order of their names.
 class KindCollector {
  public:
   explicit KindCollector(const TypeResolver& resolver) : resolver_(resolver) {}
 
-  std::set<GroupVersionKind> Collect(const Value& rules) {
+  Kinds Collect(const Value& rules) {
     for (const Value& rule : rules.items()) {
       if (!AddRule(rule)) break;
     }
@@ -83,7 +91,7 @@ class KindCollector {
   }
 
   const TypeResolver& resolver_;
-  std::set<GroupVersionKind> kinds_;
+  Kinds kinds_;
 };
 
 // Prints as Go's GroupVersionKind.String(), which has a slash for the legacy group too.

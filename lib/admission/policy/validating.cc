@@ -33,7 +33,7 @@ class AnnotationCollector {
         joined += value;
       }
       // A key that is taken keeps its value, as upstream.
-      (void)annotations.Add(policy + "/" + key, joined);
+      (void)annotations.Add(std::string(policy).append("/").append(key), joined);
     }
   }
 

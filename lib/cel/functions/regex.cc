@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "apiserver/base/clock.h"
 #include "apiserver/base/status.h"
 #include "cel/functions/common.h"
 #include "cel/functions/libraries.h"
@@ -88,7 +89,7 @@ class SearchWork {
   // Short searches read the quick clock, long ones that of the thread, which does not run while it
   // waits for a CPU.
   std::chrono::nanoseconds Now() const {
-    if (!long_) return std::chrono::steady_clock::now().time_since_epoch();
+    if (!long_) return RealClock().Now().time_since_epoch();
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
