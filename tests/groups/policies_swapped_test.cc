@@ -71,8 +71,8 @@ class SwappedServer {
         break;
       case 1:
         parameter_version_ = round;
-        Patch(std::string(kWidgets) + "/limit",
-              R"({"spec":{"color":")" + number + R"(","size":)" + std::to_string(round % 3) + "}}");
+        Patch(std::string(kWidgets) + "/limit", R"({"spec":{"color":")" + number + R"(","size":)" +
+                                                    std::to_string(1 + round % 3) + "}}");
         break;
       case 2:
         painter_version_ = round;
@@ -85,7 +85,7 @@ class SwappedServer {
         break;
       default:
         Delete(std::string(kWidgets) + "/fleeting");
-        Create(kWidgets, Widget("fleeting", 1), {});
+        Create(kWidgets, kFleeting, {});
     }
   }
 
@@ -97,14 +97,20 @@ class SwappedServer {
   static constexpr char kNewWidgets[] =
       "  matchConstraints:\n    resourceRules:\n    - operations: [CREATE]\n"
       "      apiGroups: [example.com]\n      apiVersions: [v1]\n      resources: [widgets]\n"
+      "    objectSelector: {matchExpressions: [{key: parameter, operator: DoesNotExist}]}\n"
       "  matchConditions:\n  - {name: written, expression: "
       "\"object.metadata.name.startsWith('w')\"}"
       "\n";
 
+  // Without a label the policy would want its parameter to create its parameter.
+  static constexpr char kFleeting[] =
+      R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"fleeting",)"
+      R"("labels":{"parameter":"yes"}},"spec":{"size":1}})";
+
   // Expression and message both carry the version, and read the parameter for themselves.
   static std::string Steady(int k) {
     const std::string number = std::to_string(k);
-    const std::string most = "3 + " + std::to_string(k % 3) + " + params.spec.size";
+    const std::string most = "2 + " + std::to_string(k % 3) + " + params.spec.size";
     return std::string(kNewWidgets) +
            "  paramKind: {apiVersion: example.com/v1, kind: Widget}\n"
            "  variables:\n  - {name: most, expression: \"" +
@@ -131,9 +137,9 @@ class SwappedServer {
   void Begin() {
     Create(kWidgets,
            R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"limit"},)"
-           R"("spec":{"size":0,"color":"0"}})",
+           R"("spec":{"size":1,"color":"0"}})",
            {});
-    Create(kWidgets, Widget("fleeting", 1), {});
+    Create(kWidgets, kFleeting, {});
     Make("MutatingAdmissionPolicy", "mutatingadmissionpolicies", "painter", Painter(0));
     Make("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "painter",
          "  policyName: painter\n");
