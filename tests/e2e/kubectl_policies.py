@@ -135,9 +135,9 @@ def registers(t):
 def refuses(t):
     bad = POLICY.replace("variables.reference != ", "variables.referense != ").replace("references}", "bad}")
     t.says(["create", "-f", "-"], 'The ValidatingAdmissionPolicy "bad" is invalid: spec.validations[0].expression: '
-           "Invalid value:", "undefined field 'referense'",
-           stdin=bad, code=1)
-    t.says(["create", "-f", "-"], 'spec.validationActions: Invalid value:', "must not contain both Deny and Warn", stdin=(BINDING % ("Deny, Warn", "a")).replace("name: references}", "name: bad}"), code=1)
+           "Invalid value:", "undefined field 'referense'", stdin=bad, code=1)
+    t.says(["create", "-f", "-"], "spec.validationActions: Invalid value:", "must not contain both Deny and Warn",
+           stdin=(BINDING % ("Deny, Warn", "a")).replace("name: references}", "name: bad}"), code=1)
     t.says(["create", "-f", "-"], 'unknown field "spec.validations[0].colour"',
            stdin=POLICY.replace("reason: Forbidden", "colour: red").replace("references}", "bad}"), code=1)
     t.says(["create", "--dry-run=server", "-f", "-"], "created (server dry run)",
@@ -211,8 +211,8 @@ def mutates(t):
 
 
 def shows(t):
-    t.says(["describe", "validatingadmissionpolicy", "references"], "Name:         references", "Failure Policy:      Fail",
-           "variables.reference != params.data.forbidden", "Message Expression:")
+    t.says(["describe", "validatingadmissionpolicy", "references"], "Name:         references",
+           "Failure Policy:      Fail", "variables.reference != params.data.forbidden", "Message Expression:")
     t.says(["describe", "validatingadmissionpolicybinding", "references"], "Policy Name:", "Validation Actions:")
     t.says(["describe", "mutatingadmissionpolicy", "colors"], "Reinvocation Policy:  Never",
            "Patch Type:         JSONPatch")

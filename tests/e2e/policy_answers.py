@@ -125,7 +125,8 @@ class Peer:
                 raise Failure("%s: has no %s: %s" % (request.name, request.until, text))
             time.sleep(0.1)
         if "mutating" in target:
-            text = text.replace("admissionregistration.k8s.io/" + self.mutating, "admissionregistration.k8s.io/$MUTATING")
+            group = "admissionregistration.k8s.io/"
+            text = text.replace(group + self.mutating, group + "$MUTATING")
         try:
             parsed = [normalized(json.loads(line)) for line in text.splitlines() if line]
         except ValueError:
