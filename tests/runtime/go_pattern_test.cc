@@ -27,7 +27,7 @@ TEST_CASE("runtime: a pattern that is wrong has Go's error", "[runtime]") {
                                         {"*", "missing argument to repetition operator: `*`"},
                                         {"a{1001}", "invalid repeat count: `{1001}`"},
                                         {"\\C", "invalid escape sequence: `\\C`"},
-                                        
+
                                         {"(?P<n", "invalid named capture: `(?P<n`"},
                                         {"(?<n", "invalid named capture: `(?<n`"},
                                         {"(?<a-b>x)", "invalid named capture: `(?<a-b>`"},
