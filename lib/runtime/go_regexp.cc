@@ -114,10 +114,13 @@ class Translator {
     // A bracket in the first place stands for itself.
     bool first = true;
     while (!rest_.empty() && (first || rest_.front() != ']')) {
-      const std::size_t named_end = rest_.starts_with("[:") ? rest_.find(":]") : std::string::npos;
+      const std::size_t named_end = rest_.starts_with("[:") ? NamedEnd() : std::string::npos;
       if (named_end != std::string_view::npos) {
         Copy(named_end + 2, out);
       } else {
+        // RE2 looks for the end of a name at each "[:", to the end of the pattern. An escaped
+        // bracket means the same, but would show in the words of an error.
+        if (rest_.starts_with("[:") && ++unnamed_ > kUnnamedMax) out += '\\';
         Copy(rest_.front() == '\\' ? 2 : 1, out);
       }
       first = false;
@@ -125,7 +128,20 @@ class Translator {
     Copy(1, out);
   }
 
+  // Returns the position of the next ":]". npos: there is none, which is looked for once.
+  std::size_t NamedEnd() {
+    if (!has_named_end_) return std::string_view::npos;
+    const std::size_t end = rest_.find(":]");
+    has_named_end_ = end != std::string_view::npos;
+    return end;
+  }
+
+  // The number of "[:" without an end that are left as they are.
+  static constexpr int kUnnamedMax = 100;
+
   std::string_view rest_;
+  bool has_named_end_ = true;
+  int unnamed_ = 0;
 };
 
 }  // namespace

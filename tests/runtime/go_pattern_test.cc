@@ -56,3 +56,13 @@ TEST_CASE("runtime: names of groups are written in both of Go's ways", "[runtime
   CHECK(Pattern("^\\Q(?<n>\\E$").Matches("(?<n>"));
   CHECK(Pattern("^\\(?<n>$").Matches("(<n>"));
 }
+
+TEST_CASE("runtime: brackets without an end are not looked for again and again", "[runtime]") {
+  // RE2 alone, or a translation that looks to the end at each of them, takes minutes.
+  std::string text = "^[";
+  for (int i = 0; i < 500'000; ++i) text += "[:";
+  const Pattern pattern{text + "x]+$"};
+  CHECK(pattern.Problem().empty());
+  CHECK(pattern.Matches("[:["));
+  CHECK_FALSE(pattern.Matches("\\"));
+}
