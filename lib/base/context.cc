@@ -224,7 +224,7 @@ Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
 const void* Context::Find(const void* tag) const {
   const std::size_t place = PlaceOf(tag);
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
-    // What is older than the newest slot of this place stands behind it.
+    // Slots are linked from the newest on, so that all older ones are behind this one.
     const SlotBase* slot = state->newest[place].load(std::memory_order_acquire);
     for (; slot != nullptr; slot = slot->next) {
       if (slot->tag == tag) return slot->address;

@@ -33,7 +33,7 @@ class FakeMutation final : public policy::Mutation {
 
 FakeMutation::Function Append(const std::string& text) {
   return [text](const policy::Variables& variables, const runtime::Object& object) -> Changed {
-    // What the expression sees is what the mutations before have made.
+    // The expression sees the result of the mutations before.
     const std::string color(variables.object["spec"]["color"].AsString());
     auto changed = object.Clone();
     changed->Edit("spec", "color") = color + text;

@@ -80,7 +80,7 @@ TEST_CASE("policy: failurePolicy decides about errors", "[admission]") {
   CHECK(Answer(parts) == kRefused + "expression 'x' resulted in error: y");
   parts.fail_open = true;
   CHECK(Answer(parts).empty());
-  // What is false is refused all the same.
+  // A validation that is false is refused all the same.
   parts.validations.push_back({False(), {.message = "no"}});
   CHECK(Answer(parts) == kRefused + "no");
 }

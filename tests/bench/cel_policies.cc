@@ -389,7 +389,7 @@ std::string CelPolicyLines(const std::vector<std::string>& rows) {
 }
 
 Status MeasureCelMemory(const CelMemorySize& size, CelTimings& timings) {
-  // What is made once for all policies counts as well as anything else.
+  // The figure includes what is made once for all policies.
   const std::size_t before = ResidentBytes();
   const std::chrono::nanoseconds start = ProcessCpuTime();
   APISERVER_ASSIGN_OR_RETURN(Configured configured, Configure(MemoryRow(size)));

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// What tests of functions share.
+// Helpers of the tests of functions.
 namespace cel_test {
 
 // Compiles and evaluates an expression without variables, as stored text of Kubernetes 1.36 that

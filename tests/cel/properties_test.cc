@@ -1,4 +1,4 @@
-// What holds of every expression, tried with random ones.
+// Tries properties of all expressions with random ones.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>

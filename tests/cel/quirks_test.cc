@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Quirks, "cel: an index is named by the Go type of its data", "[
   CHECK(ErrorOf("[1][dyn(self.set)]") == "invalid qualifier type: *common.unstructuredSetList");
   CHECK(ErrorOf("[1][dyn(self.labels)]") == "invalid qualifier type: *common.unstructuredMap");
   CHECK(ErrorOf("[1][dyn([i])]") == "invalid qualifier type: *types.baseList");
-  // What an expression has made a value of is no data any more.
+  // A value that an expression has made is no data any more.
   CHECK(ErrorOf("[1][[o.l][0]]") == "invalid qualifier type: *types.baseList");
   CHECK(ErrorOf("[1][[o.spec][0]]") == "invalid qualifier type: *types.baseMap");
   CHECK(ErrorOf("[1][[o.spec.nothing][0]]") == "invalid qualifier type: types.Null");

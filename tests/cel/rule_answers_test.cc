@@ -10,7 +10,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/schema_loader.h"
 
-// What Go answers about rules, word for word: tests/cel/data/rule_answers.jsonl.
+// Compares answers about rules with Go's, word for word: tests/cel/data/rule_answers.jsonl.
 namespace apiserver::cel {
 namespace {
 

@@ -60,7 +60,7 @@ void CheckHeld(const field::ErrorList& errors, std::vector<std::string> expected
 // Kubernetes refuses such schemas in CustomResourceDefinitions, and so does the loader; the table
 // goes around that check.
 bool HasNestedRules(const Json& row) {
-  // Of these two the rules have been lost, as upstream's dump of a schema drops them.
+  // The rules of these two are lost: upstream's dump of a schema drops them.
   const std::string_view name = row["name"].AsString();
   if (name == "allOf.additionalProperties") return true;
   if (name == "properties.allOf.additionalProperties.allOf.properties") return true;

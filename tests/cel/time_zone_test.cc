@@ -87,7 +87,7 @@ TEST_CASE("cel: a time zone's rule counts behind the last transition", "[cel]") 
   CHECK(OffsetIn(file, 999) == 3600);
   CHECK(OffsetIn(file, kNewYear2023) == 3600);
   CHECK(OffsetIn(file, kNewYear2023 + 180 * kDay) == 7200);
-  // What is no rule leaves the last offset.
+  // A text that is no rule leaves the last offset.
   CHECK(OffsetIn({.transitions = {{1000, '\1'}}, .rule = "?"}, kNewYear2023) == 7200);
 }
 

@@ -15,7 +15,7 @@ GROUP = "/apis/admissionregistration.k8s.io/"
 IDENTIFIER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=-generated-)[a-z0-9]{5}\b")
 HIDDEN = {"uid": "<uid>", "continue": "<token>", "resourceVersion": "<revision>", "creationTimestamp": "<time>",
           "deletionTimestamp": "<time>", "time": "<time>", "lastTransitionTime": "<time>"}
-# What the recorder adds to each request.
+# The names of the recorder and of the controller that writes the status of policies.
 MANAGER = "policy-answers"
 STATUS_WRITER = "validatingadmissionpolicy-status"
 

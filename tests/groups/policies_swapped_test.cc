@@ -102,7 +102,7 @@ class SwappedServer {
       "\"object.metadata.name.startsWith('w')\"}"
       "\n";
 
-  // Without a label the policy would want its parameter to create its parameter.
+  // The label keeps the policies away: they would want the parameter to create the parameter.
   static constexpr char kFleeting[] =
       R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"fleeting",)"
       R"("labels":{"parameter":"yes"}},"spec":{"size":1}})";

@@ -72,7 +72,7 @@ Value RequestValues::Params(const runtime::Object* params, const ParamKind* kind
 }
 
 Value RequestValues::Request(const Matched& matched) {
-  // Of one request, group and name of resource and kind are the same in all versions.
+  // Versions of a request's resource and kind differ in nothing but the version.
   const auto [at, added] = requests_.try_emplace({matched.resource.version, matched.kind.version});
   if (!added) return at->second;
   MapBuilder map(arena_);

@@ -150,7 +150,7 @@ class ValidatingPass {
         Deny(hook, &binding, decision.message, decision.reason);
         Observe(hook, binding, decision, "deny");
       } else if (action == "Audit") {
-        // Of several failures the first is kept, since an annotation cannot be changed.
+        // The first failure is kept: an annotation cannot be changed.
         (void)attributes_.annotations->Add("validation.policy.admission.k8s.io/validation_failure",
                                            FailureAnnotation(binding, index, decision));
         Observe(hook, binding, decision, "audit");

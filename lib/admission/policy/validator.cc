@@ -120,7 +120,7 @@ AuditAnnotation Validator::Annotate(std::size_t index, Evaluated& result) const 
     case Evaluated::Kind::kOther:
       break;
   }
-  // Not reached by what the compiler accepts.
+  // The compiler accepts no expression that comes here.
   made.action = AuditAnnotation::Action::kError;
   made.text = "valueExpression '" + parts_.audit_texts[index] +
               "' resulted in unsupported return type: " +

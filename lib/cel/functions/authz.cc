@@ -60,7 +60,7 @@ struct Decision {
 
 std::string TakeOut(const void*) { return "no such overload"; }
 
-// None of them can be compared.
+// Values of these kinds cannot be compared.
 constexpr OpaqueKind kAuthorizerKind = {
     .type = &kAuthorizer, .equal = nullptr, .error_taken_out = TakeOut};
 constexpr OpaqueKind kPathCheckKind = {

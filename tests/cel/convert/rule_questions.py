@@ -247,7 +247,7 @@ def main():
             others = [e for e in go["errors"] if RULES not in e and e.startswith("spec.versions[0].schema")]
             if others:
                 continue
-            # What is wrong with the CustomResourceDefinition of the oracle is none of the schema's.
+            # Faults of the oracle's CustomResourceDefinition are none of the schema's.
             go["errors"] = [e for e in go["errors"] if RULES in e]
         print(json.dumps({**question, "go": go}, ensure_ascii=False, separators=(",", ":")))
 
