@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "admission/policy/plugin.h"
+#include "admission/reinvoked.h"
 #include "admission/versions.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/runtime/settle.h"
@@ -19,29 +20,7 @@ constexpr std::string_view kPluginName = "MutatingAdmissionPolicy";
 // A policy, a binding, and the namespace and name of a parameter.
 using InvocationKey = std::tuple<std::string, std::string, std::string, std::string>;
 
-// The policies that see the object again: mutating/reinvocationcontext.go.
-struct PolicyReinvocation final : Reinvocation::State {
-  std::unique_ptr<runtime::Object> last_output;
-  std::set<InvocationKey> previously_invoked;
-  std::set<InvocationKey> reinvoke;
-
-  void RequirePrevious() {
-    reinvoke.merge(previously_invoked);
-    previously_invoked.clear();
-  }
-  bool ChangedSince(const runtime::Object* object) const {
-    if (last_output == nullptr || object == nullptr) return last_output.get() != object;
-    return !(last_output->root() == object->root());
-  }
-};
-
-PolicyReinvocation& ReinvocationOf(Reinvocation& reinvocation) {
-  if (auto* state = reinvocation.Find(kPluginName)) {
-    return static_cast<PolicyReinvocation&>(*state);
-  }
-  return static_cast<PolicyReinvocation&>(
-      reinvocation.Set(kPluginName, std::make_unique<PolicyReinvocation>()));
-}
+using PolicyReinvocation = Reinvoked<InvocationKey>;
 
 // A policy to be evaluated for one binding and parameter.
 struct Invocation {
@@ -71,7 +50,7 @@ class MutatingPass {
       : ctx_(ctx),
         dispatcher_(dispatcher),
         attributes_(attributes),
-        again_(ReinvocationOf(*attributes.reinvocation)),
+        again_(PolicyReinvocation::Of(*attributes.reinvocation, kPluginName)),
         values_(dispatcher.ValuesOf(attributes)),
         version_(attributes) {}
 

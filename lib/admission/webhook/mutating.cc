@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "admission/reinvoked.h"
 #include "admission/versions.h"
 #include "admission/webhook/conditions.h"
 #include "admission/webhook/plugin.h"
@@ -23,30 +24,7 @@ using runtime::Value;
 
 constexpr std::string_view kPluginName = "MutatingAdmissionWebhook";
 
-// The webhooks that see the object again: mutating/reinvocationcontext.go.
-struct WebhookReinvocation final : Reinvocation::State {
-  std::unique_ptr<runtime::Object> last_output;
-  std::set<std::string> previously_invoked;
-  std::set<std::string> reinvoke;
-
-  // Called after a change: the webhooks that were called before, and allow a second call, get one.
-  void RequirePrevious() {
-    reinvoke.merge(previously_invoked);
-    previously_invoked.clear();
-  }
-  // Two nulls are equal: a delete has no object.
-  bool ChangedSince(const runtime::Object* object) const {
-    if (last_output == nullptr || object == nullptr) return last_output.get() != object;
-    return !(last_output->root() == object->root());
-  }
-};
-
-WebhookReinvocation& ReinvocationOf(Reinvocation& reinvocation) {
-  if (auto* state = reinvocation.Find(kPluginName))
-    return static_cast<WebhookReinvocation&>(*state);
-  return static_cast<WebhookReinvocation&>(
-      reinvocation.Set(kPluginName, std::make_unique<WebhookReinvocation>()));
-}
+using WebhookReinvocation = Reinvoked<std::string>;  // By the webhook's uid.
 
 // Checks that `patch` is a list of operations, and returns their number in `operations`.
 // The patch is checked before it is applied, to tell an undecodable one from one that does not fit.
@@ -115,7 +93,7 @@ class MutatingWebhookAdmission final : public Plugin {
   Status Admit(const Context& ctx, Attributes& attributes) const override {
     ASSIGN_OR_RETURN(const auto webhooks, dispatcher_.WebhooksFor(attributes));
     if (webhooks->empty()) return {};
-    WebhookReinvocation& again = ReinvocationOf(*attributes.reinvocation);
+    WebhookReinvocation& again = WebhookReinvocation::Of(*attributes.reinvocation, kPluginName);
     // Other plugins made the changes in between, which all webhooks must then see.
     if (attributes.reinvocation->is_reinvoke() && again.ChangedSince(attributes.object)) {
       again.RequirePrevious();
