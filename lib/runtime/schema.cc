@@ -109,7 +109,14 @@ SchemaParts::SchemaParts(const Schema& schema)
       description(schema.description()),
       bits(schema.bits),
       nullable(schema.nullable),
+      title(schema.title()),
       items(schema.items()),
+      members(schema.members()),
+      closed(schema.closed()),
+      all_of(schema.all_of().begin(), schema.all_of().end()),
+      any_of(schema.any_of().begin(), schema.any_of().end()),
+      one_of(schema.one_of().begin(), schema.one_of().end()),
+      not_of(schema.not_of()),
       list_type(schema.list_type),
       atomic(schema.atomic),
       patch_strategy(schema.patch_strategy()),
@@ -120,6 +127,8 @@ SchemaParts::SchemaParts(const Schema& schema)
       constraints(ConstraintsOf(schema)),
       rules(schema.rules()) {
   for (const std::string_view key : schema.list_map_keys()) list_map_keys.emplace_back(key);
+  for (const std::string_view name : schema.required_names()) required_names.emplace_back(name);
+  if (schema.default_value() != nullptr) default_value = OwnedValue(*schema.default_value());
   for (const Field& field : schema.fields()) {
     FieldParts& parts = fields.emplace_back();
     parts.name = field.name();

@@ -25,6 +25,11 @@ bool HoldsText(const Value& value) {
          value.type() == Value::Type::kBytes;
 }
 
+bool HasJunctors(const SchemaParts& parts) {
+  return !parts.all_of.empty() || !parts.any_of.empty() || !parts.one_of.empty() ||
+         parts.not_of != nullptr;
+}
+
 // Returns true if a value of the right type can be invalid. A field that is always written is never
 // missing.
 bool LimitsValues(const SchemaParts& parts) {
@@ -40,13 +45,15 @@ bool LimitsValues(const SchemaParts& parts) {
     return true;
   }
   if (parts.list_type != Schema::ListType::kAtomic) return true;
+  if (parts.closed || !parts.required_names.empty() || HasJunctors(parts)) return true;
   return std::any_of(parts.fields.begin(), parts.fields.end(), [](const FieldParts& field) {
     return field.required && field.omit != Field::Omit::kNever;
   });
 }
 
 bool HasDefault(const SchemaParts& parts) {
-  return std::any_of(parts.fields.begin(), parts.fields.end(),
+  return parts.default_value.has_value() ||
+         std::any_of(parts.fields.begin(), parts.fields.end(),
                      [](const FieldParts& field) { return field.default_value.has_value(); });
 }
 
@@ -83,6 +90,7 @@ Value RuleObject(const ValidationRule& rule, Arena& arena) {
 template <class Holds>
 bool OfAnyPart(const SchemaParts& parts, const Holds& holds) {
   if (parts.items != nullptr && holds(*parts.items)) return true;
+  if (parts.members != nullptr && holds(*parts.members)) return true;
   return std::any_of(parts.fields.begin(), parts.fields.end(), [&](const FieldParts& field) {
     return field.schema != nullptr && holds(*field.schema);
   });
@@ -228,6 +236,7 @@ void SchemaBlock::Gather() {
   if (!parts_.list_map_keys.empty()) AddNumber(Schema::kListMapKeys, 0);
   for (const std::string& key : parts_.list_map_keys) AddText(Schema::kFirstMark, key);
   GatherConstraints();
+  GatherStructural();
   if (parts_.items != nullptr) AddNumber(Schema::kItems, 0);
   bool described = parts_.source_description.size > 0;
   if (described) AddNumber(Schema::kDescription, 0);
@@ -237,17 +246,47 @@ void SchemaBlock::Gather() {
     described |= field.source_description.size > 0;
     if (field.default_value) AddValue(field.default_value->get());
   }
+  if (parts_.default_value) {
+    AddNumber(Schema::kDefault, 0);
+    AddValue(parts_.default_value->get());
+  }
   GatherRules();
   if (described) AddNumber(Schema::kSource, 0);
   if (arena_ != nullptr) AddNumber(Schema::kValues, 0);
 }
 
-// A block is a Schema, its fields, a slot for each part in the mask, the keys, the values, the
-// texts.
+// Measures what only structural schemas have.
+void SchemaBlock::GatherStructural() {
+  AddText(Schema::kTitle, parts_.title);
+  if (parts_.members != nullptr) AddNumber(Schema::kMembers, 0);
+  AddMark(Schema::kClosed, parts_.closed);
+  if (!parts_.required_names.empty()) AddNumber(Schema::kRequired, 0);
+  for (const std::string& name : parts_.required_names) AddText(Schema::kFirstMark, name);
+  if (!HasJunctors(parts_)) return;
+  constexpr std::size_t kMax = (std::size_t{1} << Schema::kJunctorBits) - 1;
+  if (std::max({parts_.all_of.size(), parts_.any_of.size(), parts_.one_of.size()}) > kMax) {
+    throw std::length_error("a schema has too many alternatives");
+  }
+  AddNumber(Schema::kJunctors, 0);
+}
+
+std::size_t SchemaBlock::JunctorCount() const {
+  return parts_.all_of.size() + parts_.any_of.size() + parts_.one_of.size() +
+         (parts_.not_of != nullptr ? 1 : 0);
+}
+
+std::size_t SchemaBlock::Words() const {
+  const std::size_t junctors = JunctorCount();
+  return parts_.list_map_keys.size() + parts_.required_names.size() +
+         (junctors == 0 ? 0 : junctors + 1);
+}
+
+// A block is a Schema, its fields, a slot for each part in the mask, the words behind, the values,
+// the texts.
 std::size_t SchemaBlock::Size() const {
   return sizeof(Schema) + parts_.fields.size() * sizeof(Field) +
-         (SlotCount(mask_) + parts_.list_map_keys.size()) * sizeof(std::uint64_t) +
-         values_.size() * sizeof(Value) + text_bytes_;
+         (SlotCount(mask_) + Words()) * sizeof(std::uint64_t) + values_.size() * sizeof(Value) +
+         text_bytes_;
 }
 
 SchemaPtr SchemaBlock::Make() {
@@ -255,8 +294,7 @@ SchemaPtr SchemaBlock::Make() {
   if (size > kBlockBytesMax) throw std::length_error("a schema is too large");
   slots_at_ = static_cast<std::uint32_t>(sizeof(Schema) + parts_.fields.size() * sizeof(Field));
   keys_at_ = slots_at_ + static_cast<std::uint32_t>(SlotCount(mask_) * sizeof(std::uint64_t));
-  values_at_ =
-      keys_at_ + static_cast<std::uint32_t>(parts_.list_map_keys.size() * sizeof(std::uint64_t));
+  values_at_ = keys_at_ + static_cast<std::uint32_t>(Words() * sizeof(std::uint64_t));
   end_ = values_at_ + static_cast<std::uint32_t>(values_.size() * sizeof(Value));
   memory_ = static_cast<char*>(::operator new(size));
   auto* const schema = new (memory_) Schema(Schema::Content{parts_, mask_});
@@ -309,12 +347,23 @@ void SchemaBlock::WriteSlots() {
   }
   const SourceText own = parts_.source_description;
   if (own.size > 0) numbers_[Schema::kDescription] = Pair(PlaceOf(own), own.size);
-  numbers_[Schema::kListMapKeys] = Pair(keys_at_, parts_.list_map_keys.size());
+  auto word = keys_at_;
+  const auto words = [&word](std::size_t count) {
+    const std::uint32_t at = word;
+    word += static_cast<std::uint32_t>(count * sizeof(std::uint64_t));
+    return Pair(at, count);
+  };
+  numbers_[Schema::kListMapKeys] = words(parts_.list_map_keys.size());
+  numbers_[Schema::kRequired] = words(parts_.required_names.size());
+  numbers_[Schema::kJunctors] = words(JunctorCount() + 1);
   numbers_[Schema::kEnumValues] = Pair(values_at_, parts_.constraints.enum_values.size());
-  if (!parts_.rules.empty()) {
-    const std::size_t last = (values_.size() - 1) * sizeof(Value);
-    numbers_[Schema::kRules] = Pair(values_at_ + static_cast<std::uint32_t>(last), 1);
-  }
+  const std::size_t behind = parts_.rules.empty() ? 0 : 1;
+  const auto value = [this](std::size_t from_end) {
+    const std::size_t at = (values_.size() - from_end) * sizeof(Value);
+    return Pair(values_at_ + static_cast<std::uint32_t>(at), 1);
+  };
+  if (parts_.default_value) numbers_[Schema::kDefault] = value(behind + 1);
+  if (behind > 0) numbers_[Schema::kRules] = value(behind);
   if ((mask_ & Schema::Bit(Schema::kSource)) != 0) {
     numbers_[Schema::kSource] = reinterpret_cast<std::uint64_t>(source_.Release());
   }
@@ -323,8 +372,8 @@ void SchemaBlock::WriteSlots() {
   char* slot = memory_ + slots_at_;
   for (std::uint32_t part = 0; part < Schema::kFirstMark; ++part) {
     if ((mask_ & (1U << part)) == 0) continue;
-    if (part == Schema::kItems) {
-      new (slot) SchemaPtr(parts_.items);
+    if (part == Schema::kItems || part == Schema::kMembers) {
+      new (slot) SchemaPtr(part == Schema::kItems ? parts_.items : parts_.members);
     } else {
       new (slot) std::uint64_t(numbers_[part]);
     }
@@ -340,12 +389,35 @@ Value SchemaBlock::Stored(const Value& value) {
   return value.type() == Value::Type::kRaw ? Value::Raw(stored) : Value::Bytes(stored);
 }
 
-void SchemaBlock::WriteValues() {
-  char* key = memory_ + keys_at_;
-  for (const std::string& text : parts_.list_map_keys) {
-    new (key) std::uint64_t(Pair(Write(text), text.size()));
-    key += sizeof(std::uint64_t);
+void SchemaBlock::WriteTexts(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    new (memory_ + written_) std::uint64_t(Pair(Write(text), text.size()));
+    written_ += static_cast<std::uint32_t>(sizeof(std::uint64_t));
   }
+}
+
+void SchemaBlock::WriteJunctors() {
+  if (!HasJunctors(parts_)) return;
+  constexpr std::uint32_t kBits = Schema::kJunctorBits;
+  const std::uint64_t sizes = parts_.all_of.size() | parts_.any_of.size() << kBits |
+                              parts_.one_of.size() << (2 * kBits) |
+                              std::uint64_t{parts_.not_of != nullptr} << (3 * kBits);
+  new (memory_ + written_) std::uint64_t(sizes);
+  const auto write = [this](const SchemaPtr& schema) {
+    written_ += static_cast<std::uint32_t>(sizeof(std::uint64_t));
+    new (memory_ + written_) SchemaPtr(schema);
+  };
+  for (const auto* const junctor : {&parts_.all_of, &parts_.any_of, &parts_.one_of}) {
+    for (const SchemaPtr& schema : *junctor) write(schema);
+  }
+  if (parts_.not_of != nullptr) write(parts_.not_of);
+}
+
+void SchemaBlock::WriteValues() {
+  written_ = keys_at_;
+  WriteTexts(parts_.list_map_keys);
+  WriteTexts(parts_.required_names);
+  WriteJunctors();
   char* at = memory_ + values_at_;
   for (const Value& value : values_) {
     new (at) Value(Stored(value));
@@ -395,6 +467,8 @@ void SchemaBlock::Destroy(const Schema* schema) {
     dead.pop_back();
     // Without any, items() is what all schemas without have in common.
     if (last->Has(Schema::kItems)) take(last->items());
+    if (last->Has(Schema::kMembers)) take(last->members());
+    for (const SchemaPtr& part : last->Junctors()) take(part);
     for (const Field& field : last->fields()) take(field.schema);
     last->~Schema();
     ::operator delete(const_cast<Schema*>(last));

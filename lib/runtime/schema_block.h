@@ -53,7 +53,7 @@ class Counted {
 };
 
 // Lays a schema out in one piece of memory: the Schema, its fields, a slot for each rare part it
-// has, its list map keys, its values, its texts.
+// has, its list map keys, required names and junctors, its values, its texts.
 class SchemaBlock {
  public:
   // `source` has what the parts' source_description name, `pattern` the compiled pattern; null
@@ -73,6 +73,7 @@ class SchemaBlock {
   void Gather();
   void GatherConstraints();
   void GatherRules();
+  void GatherStructural();
   void AddText(Schema::Part part, std::string_view text);
   void AddNumber(Schema::Part part, std::uint64_t number);
   void AddMark(Schema::Part part, bool holds);
@@ -83,7 +84,13 @@ class SchemaBlock {
   std::size_t Size() const;
   void WriteFields(Schema& schema);
   void WriteSlots();
+  // Write the words behind the slots.
+  void WriteTexts(const std::vector<std::string>& texts);
+  void WriteJunctors();
   void WriteValues();
+  std::size_t JunctorCount() const;
+  // The number of words behind the slots.
+  std::size_t Words() const;
   Value Stored(const Value& value);
   static std::uint32_t PlaceOf(const SourceText& text);
   // Copies `text` to the end of what is written; returns its distance.
@@ -102,11 +109,13 @@ class SchemaBlock {
   std::uint32_t mask_ = 0;
   Slots numbers_ = {};
   std::array<std::string_view, Schema::kFirstMark> texts_ = {};
-  std::vector<Value> values_;  // Enum values, then defaults, then the list of rules.
+  // Enum values, then the defaults of fields, then the schema's own, then the list of rules.
+  std::vector<Value> values_;
   std::size_t text_bytes_ = 0;
   char* memory_ = nullptr;
   std::uint32_t slots_at_ = 0;
   std::uint32_t keys_at_ = 0;
+  std::uint32_t written_ = 0;  // Where the next word behind the slots goes.
   std::uint32_t values_at_ = 0;
   std::uint32_t end_ = 0;  // End of the written part.
 };

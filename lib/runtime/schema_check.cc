@@ -84,7 +84,13 @@ class Checker {
     if (schema.type == SchemaType::kInteger && schema.bits != 32 && schema.bits != 64) {
       problems_.push_back(path + ": integers have 32 or 64 bits");
     }
-    if (schema.type == SchemaType::kStruct) CheckFields(schema, path);
+    const bool fields = schema.type == SchemaType::kStruct || schema.type == SchemaType::kAny;
+    if (fields) CheckFields(schema, path);
+    if (schema.members() != nullptr) Push(schema.members(), path + ".*");
+    for (const auto& junctor : {schema.all_of(), schema.any_of(), schema.one_of()}) {
+      for (const SchemaPtr& part : junctor) Push(part, path);
+    }
+    if (schema.not_of() != nullptr) Push(schema.not_of(), path);
     if (schema.type == SchemaType::kMap) Push(schema.items(), path + ".*");
     if (schema.type == SchemaType::kList) {
       Push(schema.items(), path + "[]");

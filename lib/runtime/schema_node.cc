@@ -36,18 +36,7 @@ std::string Schema::DescriptionOf(const Field& field) const {
   return DescriptionAt(field.description_at_, field.description_size_);
 }
 
-std::vector<std::string_view> Schema::list_map_keys() const {
-  std::vector<std::string_view> keys;
-  const std::uint64_t* const slot = Slot(kListMapKeys);
-  if (slot == nullptr) return keys;
-  const auto* const texts =
-      reinterpret_cast<const std::uint64_t*>(Here() + static_cast<std::uint32_t>(*slot));
-  for (std::size_t i = 0; i < *slot >> 32U; ++i) {
-    keys.push_back(
-        TextAt(static_cast<std::uint32_t>(texts[i]), static_cast<std::uint32_t>(texts[i] >> 32U)));
-  }
-  return keys;
-}
+std::vector<std::string_view> Schema::list_map_keys() const { return Texts(kListMapKeys); }
 
 const Field* Schema::FindField(std::string_view json_name) const {
   std::vector<const Schema*> inlined;
@@ -91,14 +80,14 @@ std::vector<ValidationRule> Schema::rules() const {
   return rules;
 }
 
-// Values stand behind the slots and keys. Their number is stored nowhere: it is that of the enum's
+// Values stand behind the slots and words. Their number is stored nowhere: it is that of the enum's
 // values, of the defaults, and one for the rules.
 std::span<const Value> Schema::Values() const {
-  const std::uint64_t* const keys = Slot(kListMapKeys);
-  const std::uint64_t* const begin = Slots() + std::popcount(parts_ & (Bit(kFirstMark) - 1)) +
-                                     (keys == nullptr ? 0 : *keys >> 32U);
+  const std::uint64_t* const begin =
+      Slots() + std::popcount(parts_ & (Bit(kFirstMark) - 1)) + WordsBehindSlots();
   std::size_t count = constraints().enum_values().size();
   for (const Field& field : fields()) count += field.default_value() != nullptr ? 1 : 0;
+  if (Has(kDefault)) ++count;
   if (Has(kRules)) ++count;
   return {reinterpret_cast<const Value*>(begin), count};
 }
@@ -113,12 +102,14 @@ std::size_t Schema::Size() const {
   const auto add = [&end](std::size_t at, std::size_t size) {
     if (size > 0 && (at & kInSource) == 0) end = std::max(end, at + size);
   };
-  for (const Part part : {kName, kDescription, kPatchStrategy, kPatchMergeKey, kFormat}) {
+  for (const Part part : {kName, kTitle, kDescription, kPatchStrategy, kPatchMergeKey, kFormat}) {
     if (const std::uint64_t* const slot = Slot(part)) {
       add(static_cast<std::uint32_t>(*slot), *slot >> 32U);
     }
   }
-  for (const std::string_view key : list_map_keys()) add(here(key.data()), key.size());
+  for (const Part part : {kListMapKeys, kRequired}) {
+    for (const std::string_view name : Texts(part)) add(here(name.data()), name.size());
+  }
   for (const Field& field : fields()) {
     add(here(field.name().data()), field.name().size());
     add(field.description_at_, field.description_size_);
@@ -146,6 +137,8 @@ std::size_t Schema::MemoryBytes() const {
       bytes += sizeof(Arena) + reinterpret_cast<const Arena*>(*arena)->bytes_reserved();
     }
     add(schema.items());
+    add(schema.members());
+    for (const SchemaPtr& part : schema.Junctors()) add(part);
     for (const Field& field : schema.fields()) add(field.schema);
   }
   return bytes;

@@ -26,9 +26,11 @@ const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& kno
   if (parent.type == SchemaType::kMap || parent.type == SchemaType::kList) {
     return parent.items().get();
   }
-  if (parent.type != SchemaType::kStruct) return nullptr;
+  if (parent.type != SchemaType::kStruct && parent.type != SchemaType::kAny) return nullptr;
   const Field* const field = parent.FindField(key);
   if (field != nullptr) return field->schema.get();
+  if (parent.members() != nullptr) return parent.members().get();
+  if (parent.type == SchemaType::kAny) return nullptr;
   known = parent.preserve_unknown_fields || (parent.embedded_resource && IsEnvelope(key));
   return nullptr;
 }

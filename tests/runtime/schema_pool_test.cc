@@ -61,6 +61,15 @@ SchemaParts AllParts() {
   for (const char* const value : {R"("a")", "1", "null", R"({"k":"v"})", "[]"}) {
     limits.enum_values.push_back(testing::Owned(value));
   }
+  parts.title = "All";
+  parts.members = NumberSchema();
+  parts.closed = true;
+  parts.required_names = {"def", "g"};
+  parts.default_value = testing::Owned(R"({"d":["e"]})");
+  parts.all_of = {StringSchema(), BooleanSchema()};
+  parts.any_of = {AnySchema()};
+  parts.one_of = {NumberSchema(), StringSchema(), NumberSchema()};
+  parts.not_of = IntegerSchema(64);
   parts.rules = {{.rule = "self == self", .message = "odd", .optional_old_self = false},
                  {.rule = "false",
                   .message = "",
@@ -93,6 +102,22 @@ void CheckConstraints(const ConstraintsView& limits) {
   CHECK(testing::Print(limits.enum_values()[4]) == "[]");
 }
 
+void CheckStructural(const Schema& schema) {
+  CHECK(schema.title() == "All");
+  CHECK(schema.members() == NumberSchema());
+  CHECK(schema.closed());
+  CHECK(schema.required_names() == std::vector<std::string_view>{"def", "g"});
+  CHECK(testing::Print(*schema.default_value()) == R"({"d":["e"]})");
+  CHECK(schema.has_junctors());
+  REQUIRE(schema.all_of().size() == 2);
+  CHECK(schema.all_of()[1] == BooleanSchema());
+  REQUIRE(schema.any_of().size() == 1);
+  CHECK(schema.any_of()[0] == AnySchema());
+  REQUIRE(schema.one_of().size() == 3);
+  CHECK(schema.one_of()[1] == StringSchema());
+  CHECK(schema.not_of() == IntegerSchema(64));
+}
+
 TEST_CASE("runtime: a schema has the parts that it was made of", "[runtime]") {
   const SchemaPtr schema = MakeSchema(SchemaParts(*MakeSchema(AllParts())));
 
@@ -109,6 +134,7 @@ TEST_CASE("runtime: a schema has the parts that it was made of", "[runtime]") {
   CHECK(schema->preserve_unknown_fields);
   CHECK(schema->embedded_resource);
   CHECK(schema->proto_message);
+  CheckStructural(*schema);
   CheckConstraints(schema->constraints());
   REQUIRE(schema->fields().size() == 2);
   const Field& first = schema->fields()[0];
@@ -170,6 +196,13 @@ TEST_CASE("runtime: a schema without parts has none", "[runtime]") {
   CHECK(schema->description().empty());
   CHECK(schema->fields().empty());
   CHECK(schema->items() == nullptr);
+  CHECK(schema->members() == nullptr);
+  CHECK(schema->default_value() == nullptr);
+  CHECK(schema->required_names().empty());
+  CHECK_FALSE(schema->has_junctors());
+  CHECK(schema->one_of().empty());
+  CHECK(schema->not_of() == nullptr);
+  CHECK_FALSE(schema->closed());
   CHECK(schema->list_map_keys().empty());
   CHECK(schema->constraints().pattern().empty());
   CHECK(schema->constraints().compiled_pattern() == nullptr);
@@ -209,6 +242,18 @@ TEST_CASE("runtime: a pool makes equal schemas once, and others apart", "[runtim
       [](SchemaParts& s) {
         s.list_map_keys = {"ab", "c"};
       },
+      [](SchemaParts& s) {
+        s.required_names = {"de", "fg"};
+      },
+      [](SchemaParts& s) { s.title = "Any"; },
+      [](SchemaParts& s) { s.members = StringSchema(); },
+      [](SchemaParts& s) { s.members = nullptr; },
+      [](SchemaParts& s) { s.closed = false; },
+      [](SchemaParts& s) { s.default_value = testing::Owned(R"({"d":["f"]})"); },
+      [](SchemaParts& s) { s.default_value.reset(); },
+      [](SchemaParts& s) { s.all_of.swap(s.one_of); },
+      [](SchemaParts& s) { s.any_of.clear(); },
+      [](SchemaParts& s) { s.not_of = nullptr; },
       [](SchemaParts& s) { s.atomic = false; },
       [](SchemaParts& s) { s.patch_strategy = "erase"; },
       [](SchemaParts& s) { s.patch_merge_key = "b"; },

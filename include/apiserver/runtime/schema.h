@@ -95,8 +95,18 @@ struct SchemaParts {
   int bits = 64;
   bool nullable = false;
 
+  std::string title;
   std::vector<FieldParts> fields;
   SchemaPtr items;
+  SchemaPtr members;
+  bool closed = false;
+  std::vector<std::string> required_names;  // Beyond fields, which say it themselves.
+  // The default of an item or a map's value; a field's is in FieldParts.
+  std::optional<OwnedValue> default_value;
+  std::vector<SchemaPtr> all_of;
+  std::vector<SchemaPtr> any_of;
+  std::vector<SchemaPtr> one_of;
+  SchemaPtr not_of;
 
   Schema::ListType list_type = Schema::ListType::kAtomic;
   std::vector<std::string> list_map_keys;

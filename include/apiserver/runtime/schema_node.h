@@ -184,6 +184,27 @@ class Schema {
     const std::uint64_t* const slot = Slot(kItems);
     return slot == nullptr ? kNone : *reinterpret_cast<const SchemaPtr*>(slot);
   }
+  // The schema of members that are no fields: OpenAPI's additionalProperties beside properties, or
+  // of a schema without a type. Null: there is none, and for a kMap, whose members have items().
+  const SchemaPtr& members() const {
+    const std::uint64_t* const slot = Slot(kMembers);
+    return slot == nullptr ? kNone : *reinterpret_cast<const SchemaPtr*>(slot);
+  }
+  // True: a member that is no field is an error, which is what `additionalProperties: false` says.
+  bool closed() const { return Has(kClosed); }
+  // The members that must be present and are no fields.
+  std::vector<std::string_view> required_names() const;
+  // The value that stands for an item of a list or a value of a map that is null and must not be. A
+  // field has its own. Null: there is none.
+  const Value* default_value() const;
+  std::string_view title() const { return Text(kTitle); }
+  // The schemas that a value must obey: all, at least one, exactly one of them, and not the last.
+  // They are of value validations only; their type is kAny but where int-or-string is spelled out.
+  std::span<const SchemaPtr> all_of() const { return Junctor(0); }
+  std::span<const SchemaPtr> any_of() const { return Junctor(1); }
+  std::span<const SchemaPtr> one_of() const { return Junctor(2); }
+  const SchemaPtr& not_of() const;
+  bool has_junctors() const { return Has(kJunctors); }
   // Returns the field of that name, also in inlined structs. Null: there is none.
   const Field* FindField(std::string_view json_name) const;
   std::vector<std::string_view> list_map_keys() const;  // kList of ListType::kMap.
@@ -210,12 +231,16 @@ class Schema {
   // The rare parts, 8 bytes each in this order; those from kFirstMark on are bits alone.
   enum Part : std::uint8_t {
     kItems,
+    kMembers,
     kName,
+    kTitle,
     kDescription,
     kSource,  // The counted bytes that descriptions may lie in.
     kPatchStrategy,
     kPatchMergeKey,
     kListMapKeys,
+    kRequired,
+    kJunctors,  // The place of a word with the sizes of the junctors, and then their schemas.
     kMinimum,
     kMaximum,
     kMultipleOf,
@@ -228,14 +253,18 @@ class Schema {
     kMinProperties,
     kMaxProperties,
     kEnumValues,
-    kRules,   // The place of the list of rules, which is the last of the values.
-    kValues,  // The arena of defaults, enum values and rules, as far as they are lists or maps.
+    kDefault,  // The place of the default value, which follows those of the fields.
+    kRules,    // The place of the list of rules, which is the last of the values.
+    kValues,   // The arena of defaults, enum values and rules, as far as they are lists or maps.
     kFirstMark,
     kExclusiveMinimum = kFirstMark,
     kExclusiveMaximum,
     kUniqueItems,
     kHasRules,
+    kClosed,
   };
+  // The sizes of allOf, anyOf and oneOf in their common word; the last bit is that of `not`.
+  static constexpr std::uint32_t kJunctorBits = 21;
   // A text is the distance from this schema to it, and its size. With the first bit of the
   // distance set it lies in the source instead; with the second too it has JSON's escapes there.
   static constexpr std::uint32_t kInSource = 1U << 31U;
@@ -262,6 +291,13 @@ class Schema {
   std::size_t Size() const;
   // The enum and default values and the list of rules, which are stored side by side.
   std::span<const Value> Values() const;
+  // The words behind the slots: list map keys, required names, junctors.
+  std::size_t WordsBehindSlots() const;
+  std::vector<std::string_view> Texts(Part part) const;
+  // Returns the schemas of a junctor: 0 is allOf, 1 anyOf, 2 oneOf, 3 not.
+  std::span<const SchemaPtr> Junctor(std::uint32_t which) const;
+  // Returns the schemas of all junctors.
+  std::span<const SchemaPtr> Junctors() const;
   std::string_view Text(Part part) const;
   std::string_view TextAt(std::uint32_t at, std::uint32_t size) const;
   std::string DescriptionAt(std::uint32_t at, std::uint32_t size) const;
