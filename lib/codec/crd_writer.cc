@@ -73,15 +73,18 @@ class OpenApiWriter {
     MapBuilder json(arena_);
     const std::string text = description.empty() ? schema.description() : description;
     if (!text.empty()) json.Add("description", TextIn(text, arena_));
-    if (field != nullptr && field->default_value() != nullptr) {
-      json.Add("default", runtime::Copy(*field->default_value(), arena_));
-    }
+    const Value* const fallback = field != nullptr && field->default_value() != nullptr
+                                      ? field->default_value()
+                                      : schema.default_value();
+    if (fallback != nullptr) json.Add("default", runtime::Copy(*fallback, arena_));
+    AddText("title", schema.title(), json);
     AddMarkers(schema, json);
     AddConstraints(schema.constraints(), json);
     if (const Value rules = schema.rule_list(); rules.is_list()) {
       json.Add("x-kubernetes-validations", runtime::Copy(rules, arena_));
     }
     RETURN_IF_ERROR(AddType(schema, path, depth, json));
+    if (schema.has_junctors()) RETURN_IF_ERROR(AddJunctors(schema, path, depth, json));
     return json.Build();
   }
 
@@ -95,8 +98,8 @@ class OpenApiWriter {
   void AddMarkers(const Schema& schema, MapBuilder& json) {
     AddFlag("nullable", schema.nullable, json);
     // A part of any type is written as one that keeps all of its content.
-    const bool keeps = schema.preserve_unknown_fields || schema.type == SchemaType::kAny ||
-                       schema.type == SchemaType::kRaw;
+    const bool any = schema.type == SchemaType::kAny || schema.type == SchemaType::kRaw;
+    const bool keeps = schema.preserve_unknown_fields || (any && junctors_ == 0);
     AddFlag("x-kubernetes-preserve-unknown-fields", keeps, json);
     AddFlag("x-kubernetes-embedded-resource", schema.embedded_resource, json);
     AddText("x-kubernetes-patch-strategy", schema.patch_strategy(), json);
@@ -140,7 +143,7 @@ class OpenApiWriter {
   Status AddType(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
     switch (schema.type) {
       case SchemaType::kAny:
-        return {};
+        return AddUntyped(schema, path, depth, json);
       case SchemaType::kIntOrString:
       case SchemaType::kQuantity:
         // A quantity may stand in JSON as a number, too.
@@ -148,27 +151,44 @@ class OpenApiWriter {
         return {};
       case SchemaType::kStruct:
         AddText("type", "object", json);
-        return AddProperties(schema, path, depth, json);
+        return AddUntyped(schema, path, depth, json);
       case SchemaType::kMap:
         AddText("type", "object", json);
         return AddValues(schema, path, depth, json);
-      case SchemaType::kList: {
+      case SchemaType::kList:
         AddText("type", "array", json);
-        ASSIGN_OR_RETURN(const Value items,
-                         Write(*schema.items(), "", nullptr, path + "[*]", depth + 1));
-        json.Add("items", items);
-        return {};
-      }
+        return AddItems(schema, path, depth, json);
       default:
         AddText("type", runtime::OpenApiType(schema), json);
-        return {};
+        return junctors_ == 0 ? Status() : AddUntyped(schema, path, depth, json);
     }
   }
 
+  Status AddItems(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
+    ASSIGN_OR_RETURN(const Value items,
+                     Write(*schema.items(), "", nullptr, path + "[*]", depth + 1));
+    json.Add("items", items);
+    return {};
+  }
+
+  // Writes what a schema says about members and items, whatever its type is.
+  Status AddUntyped(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
+    RETURN_IF_ERROR(AddProperties(schema, path, depth, json));
+    if (schema.items() != nullptr) RETURN_IF_ERROR(AddItems(schema, path, depth, json));
+    if (schema.members() == nullptr) return {};
+    return AddAdditional(*schema.members(), schema.closed(), path, depth, json);
+  }
+
   Status AddValues(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
-    const Schema& values = *schema.items();
+    const auto required = schema.required_names();
+    if (!required.empty()) json.Add("required", TextsIn(required, arena_));
+    return AddAdditional(*schema.items(), schema.closed(), path, depth, json);
+  }
+
+  Status AddAdditional(const Schema& values, bool closed, const std::string& path, int depth,
+                       MapBuilder& json) {
     if (values.type == SchemaType::kAny && !values.preserve_unknown_fields) {
-      AddFlag("additionalProperties", true, json);
+      json.Add("additionalProperties", Value::Bool(!closed));
       return {};
     }
     ASSIGN_OR_RETURN(const Value written, Write(values, "", nullptr, path + "[*]", depth + 1));
@@ -176,9 +196,33 @@ class OpenApiWriter {
     return {};
   }
 
+  Status AddJunctors(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
+    ++junctors_;
+    const std::pair<std::string_view, std::span<const runtime::SchemaPtr>> junctors[] = {
+        {"allOf", schema.all_of()}, {"anyOf", schema.any_of()}, {"oneOf", schema.one_of()}};
+    for (const auto& [key, schemas] : junctors) {
+      if (schemas.empty()) continue;
+      ListBuilder list(arena_);
+      for (const runtime::SchemaPtr& part : schemas) {
+        ASSIGN_OR_RETURN(const Value written, Write(*part, "", nullptr, path, depth + 1));
+        list.Add(written);
+      }
+      json.Add(key, list.Build());
+    }
+    if (schema.not_of() != nullptr) {
+      ASSIGN_OR_RETURN(const Value written, Write(*schema.not_of(), "", nullptr, path, depth + 1));
+      json.Add("not", written);
+    }
+    --junctors_;
+    return {};
+  }
+
   Status AddProperties(const Schema& schema, const std::string& path, int depth, MapBuilder& json) {
     Members members{MapBuilder(arena_), ListBuilder(arena_)};
     RETURN_IF_ERROR(AddFields(schema, path, depth, members));
+    for (const std::string_view name : schema.required_names()) {
+      members.required.Add(TextIn(name, arena_));
+    }
     if (members.properties.size() > 0) json.Add("properties", members.properties.Build());
     if (members.required.size() > 0) json.Add("required", members.required.Build());
     return {};
@@ -192,10 +236,29 @@ class OpenApiWriter {
 
   Status AddFields(const Schema& schema, const std::string& path, int depth, Members& members) {
     for (const Field& field : schema.fields()) {
-      if (&schema == root_ && field.name() == "metadata") continue;
+      if (&schema == root_ && field.name() == "metadata") {
+        RETURN_IF_ERROR(AddMetadata(field, depth, members));
+        continue;
+      }
       RETURN_IF_ERROR(field.inlined ? AddFields(*field.schema, path, depth + 1, members)
                                     : AddField(schema, field, path, depth, members));
     }
+    return {};
+  }
+
+  // Every kind has the same metadata, but for what its definition says about the names.
+  Status AddMetadata(const Field& metadata, int depth, Members& members) {
+    if (metadata.schema == runtime::ObjectMetaSchema()) return {};
+    Members names{MapBuilder(arena_), ListBuilder(arena_)};
+    for (const Field& field : metadata.schema->fields()) {
+      if (field.name() != "name" && field.name() != "generateName") continue;
+      if (field.schema == runtime::StringSchema()) continue;
+      RETURN_IF_ERROR(AddField(*metadata.schema, field, "metadata", depth + 1, names));
+    }
+    MapBuilder json(arena_);
+    json.Add("type", Value::String("object"));
+    json.Add("properties", names.properties.Build());
+    members.properties.Add("metadata", json.Build());
     return {};
   }
 
@@ -212,6 +275,7 @@ class OpenApiWriter {
 
   Arena& arena_;
   const Schema* root_ = nullptr;  // The schema of a whole object; null: that of a part.
+  int junctors_ = 0;              // How many junctors are around.
   std::size_t parts_ = 0;
 };
 

@@ -101,7 +101,7 @@ void AddAll(const Value& list, std::vector<Value>& open) {
   open.insert(open.end(), list.items().begin(), list.items().end());
 }
 
-// Tells if a schema's junctors, which are not read here, hold rules.
+// Tells if a schema's junctors hold rules.
 bool HasNestedRules(const Value& json) {
   std::vector<Value> open;
   const auto add_junctors = [&open](const Value& schema) {
@@ -122,19 +122,38 @@ bool HasNestedRules(const Value& json) {
   return false;
 }
 
+std::vector<std::string> TextsOf(const Value& list) {
+  std::vector<std::string> texts;
+  for (const Value& text : list.items()) texts.push_back(TextOf(text));
+  return texts;
+}
+
+// The types that need no further reading.
+std::optional<SchemaType> ScalarType(std::string_view type) {
+  if (type == "string") return SchemaType::kString;
+  if (type == "boolean") return SchemaType::kBoolean;
+  if (type == "number") return SchemaType::kNumber;
+  if (type == "integer") return SchemaType::kInteger;
+  return std::nullopt;
+}
+
+// What a schema may say: everything, or only what values must be like, below allOf, anyOf, oneOf
+// and not.
+enum class Layer : std::uint8_t { kStructure, kValidation };
+
 // Reads schemas into a pool, from the leaves up.
 class OpenApiLoader {
  public:
   explicit OpenApiLoader(SchemaPool& pool) : pool_(pool) {}
 
   Result<SchemaPtr> Load(const Value& json) {
-    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, "", 0));
+    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, {"", 0}));
     return pool_.Make(parts);
   }
 
   // Leaves out kind and apiVersion, and puts metadata first.
   Result<SchemaPtr> LoadRoot(const Value& json) {
-    ASSIGN_OR_RETURN(SchemaParts root, Parts(json, "", 0));
+    ASSIGN_OR_RETURN(SchemaParts root, Parts(json, {"", 0}));
     if (root.type != SchemaType::kStruct) {
       return Invalid("", "must be an object with properties");
     }
@@ -144,122 +163,207 @@ class OpenApiLoader {
     });
     FieldParts metadata;
     metadata.name = "metadata";
-    metadata.schema = runtime::ObjectMetaSchema();
+    ASSIGN_OR_RETURN(metadata.schema, MetadataOf(json["properties"]["metadata"]["properties"]));
     root.fields.insert(root.fields.begin(), std::move(metadata));
     return pool_.Make(root);
   }
 
  private:
-  Result<SchemaPtr> Nested(const Value& json, const std::string& path, int depth) {
-    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, path, depth));
+  // Where a schema stands.
+  struct Place {
+    std::string path;
+    int depth = 0;
+    Layer layer = Layer::kStructure;
+
+    Place Below(std::string below) const { return {std::move(below), depth + 1, layer}; }
+    Place Property(std::string_view name) const {
+      return Below(path.empty() ? std::string(name) : path + "." + std::string(name));
+    }
+    Place Items() const { return Below(path + "[*]"); }
+  };
+
+  // Metadata is the Go type; a CustomResourceDefinition may say more about two names.
+  Result<SchemaPtr> MetadataOf(const Value& properties) {
+    if (properties.size() == 0) return runtime::ObjectMetaSchema();
+    SchemaParts metadata(*runtime::ObjectMetaSchema());
+    for (FieldParts& field : metadata.fields) {
+      if (field.name != "name" && field.name != "generateName") continue;
+      const Value json = properties[field.name];
+      if (!json.is_map()) continue;
+      ASSIGN_OR_RETURN(field.schema, Nested(json, Place{"metadata." + field.name, 2}));
+    }
+    return pool_.Make(metadata);
+  }
+
+  Result<SchemaPtr> Nested(const Value& json, const Place& place) {
+    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, place));
     return pool_.Make(parts);
   }
 
-  Result<SchemaParts> Parts(const Value& json, const std::string& path, int depth) {
-    if (depth > kSchemaDepthMax) return Invalid(path, "is nested too deeply");
-    if (!json.is_map()) return Invalid(path, "must be an object");
+  // Reads the schema of a list's items or a map's values, which has a default of its own.
+  Result<SchemaPtr> Inner(const Value& json, const Place& place) {
+    ASSIGN_OR_RETURN(SchemaParts parts, Parts(json, place));
+    if (const Value* fallback = json.Find("default")) parts.default_value = OwnedValue(*fallback);
+    return pool_.Make(parts);
+  }
+
+  Result<SchemaParts> Parts(const Value& json, const Place& place) {
+    if (place.depth > kSchemaDepthMax) return Invalid(place.path, "is nested too deeply");
+    if (!json.is_map()) return Invalid(place.path, "must be an object");
     if (!json["$ref"].is_null()) {
-      return Invalid(path, "$ref is not allowed in a structural schema");
+      return Invalid(place.path, "$ref is not allowed in a structural schema");
     }
     SchemaParts schema;
     Describe(json["description"].AsString(), schema.description, schema.source_description);
+    schema.title = TextOf(json["title"]);
     schema.nullable = json["nullable"].AsBool();
     schema.preserve_unknown_fields = json["x-kubernetes-preserve-unknown-fields"].AsBool();
     schema.embedded_resource = json["x-kubernetes-embedded-resource"].AsBool();
     schema.patch_strategy = TextOf(json["x-kubernetes-patch-strategy"]);
     schema.patch_merge_key = TextOf(json["x-kubernetes-patch-merge-key"]);
     schema.constraints = ConstraintsOf(json);
-    ASSIGN_OR_RETURN(schema.rules, RulesOf(json["x-kubernetes-validations"], path));
-    if (HasNestedRules(json)) {
-      return Invalid(path,
+    ASSIGN_OR_RETURN(schema.rules, RulesOf(json["x-kubernetes-validations"], place.path));
+    if (place.layer == Layer::kStructure && HasNestedRules(json)) {
+      return Invalid(place.path,
                      "x-kubernetes-validations within allOf, anyOf, oneOf or not must be empty to "
                      "be structural");
     }
-    RETURN_IF_ERROR(LoadType(json, path, depth, schema));
+    RETURN_IF_ERROR(LoadJunctors(json, place, schema));
+    RETURN_IF_ERROR(place.layer == Layer::kStructure ? LoadType(json, place, schema)
+                                                     : LoadValidation(json, place, schema));
     return schema;
   }
 
-  Status LoadType(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
+  Status LoadJunctors(const Value& json, const Place& place, SchemaParts& schema) {
+    const std::pair<std::string_view, std::vector<SchemaPtr>*> junctors[] = {
+        {"allOf", &schema.all_of}, {"anyOf", &schema.any_of}, {"oneOf", &schema.one_of}};
+    for (const auto& [key, schemas] : junctors) {
+      std::size_t i = 0;
+      for (const Value& part : json[key].items()) {
+        const std::string step = std::string(key) + "[" + std::to_string(i++) + "]";
+        ASSIGN_OR_RETURN(schemas->emplace_back(), Nested(part, Validation(place, step)));
+      }
+    }
+    if (const Value part = json["not"]; !part.is_null()) {
+      ASSIGN_OR_RETURN(schema.not_of, Nested(part, Validation(place, "not")));
+    }
+    return {};
+  }
+  static Place Validation(const Place& place, std::string_view step) {
+    Place below = place.Property(step);
+    below.layer = Layer::kValidation;
+    return below;
+  }
+
+  // Reads what a junctor's schema says about values. Types are spelled out only where
+  // int-or-string is.
+  Status LoadValidation(const Value& json, const Place& place, SchemaParts& schema) {
+    schema.type = ScalarType(json["type"].AsString()).value_or(SchemaType::kAny);
+    return LoadUntyped(json, place, schema);
+  }
+
+  // Reads everything that may stand below a schema without a type.
+  Status LoadUntyped(const Value& json, const Place& place, SchemaParts& schema) {
+    RETURN_IF_ERROR(LoadProperties(json, place, schema));
+    if (json["items"].is_map()) {
+      ASSIGN_OR_RETURN(schema.items, Inner(json["items"], place.Items()));
+    }
+    const Value values = json["additionalProperties"];
+    if (values.is_map()) {
+      ASSIGN_OR_RETURN(schema.members, Inner(values, place.Items()));
+    } else if (values.type() == Value::Type::kBool) {
+      schema.members = runtime::AnySchema();
+      schema.closed = !values.AsBool();
+    }
+    return {};
+  }
+
+  Status LoadType(const Value& json, const Place& place, SchemaParts& schema) {
     const std::string_view type = json["type"].AsString();
     if (json["x-kubernetes-int-or-string"].AsBool()) {
       schema.type = SchemaType::kIntOrString;
     } else if (type == "object" || (type.empty() && schema.embedded_resource)) {
-      return LoadObject(json, path, depth, schema);
+      return LoadObject(json, place, schema);
     } else if (type == "array") {
-      return LoadList(json, path, depth, schema);
-    } else if (type == "string") {
-      schema.type = SchemaType::kString;
-    } else if (type == "boolean") {
-      schema.type = SchemaType::kBoolean;
-    } else if (type == "number") {
-      schema.type = SchemaType::kNumber;
-    } else if (type == "integer") {
-      schema.type = SchemaType::kInteger;
-      schema.bits = json["format"].AsString() == "int32" ? 32 : 64;
+      return LoadList(json, place, schema);
+    } else if (const std::optional<SchemaType> scalar = ScalarType(type)) {
+      schema.type = *scalar;
+      if (schema.constraints.format == "int32") schema.bits = 32;
     } else if (type.empty() && schema.preserve_unknown_fields) {
       schema.type = SchemaType::kAny;
+      return LoadUntyped(json, place, schema);
     } else {
-      return Invalid(
-          path, type.empty() ? "must have a type" : "unknown type \"" + std::string(type) + "\"");
+      return Invalid(place.path, type.empty() ? "must have a type"
+                                              : "unknown type \"" + std::string(type) + "\"");
     }
     return {};
   }
 
-  Status LoadObject(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
+  Status LoadObject(const Value& json, const Place& place, SchemaParts& schema) {
     schema.atomic = json["x-kubernetes-map-type"].AsString() == "atomic";
+    schema.type = SchemaType::kStruct;
     const Value values = json["additionalProperties"];
-    // Without additionalProperties an object has its properties and no others.
-    if (values.is_null() || (values.type() == Value::Type::kBool && !values.AsBool())) {
-      schema.type = SchemaType::kStruct;
-      return LoadProperties(json, path, depth, schema);
-    }
-    if (!json["properties"].is_null()) {
-      return Invalid(path, "properties and additionalProperties are mutually exclusive");
+    const bool any = values.type() == Value::Type::kBool;
+    if (json["properties"].size() > 0 || values.is_null()) {
+      if (!any && !values.is_null()) {
+        return Invalid(place.path, "properties and additionalProperties are mutually exclusive");
+      }
+      // False forbids what properties alone would drop. Kubernetes takes only true beside them.
+      if (any && values.AsBool()) schema.members = runtime::AnySchema();
+      return LoadProperties(json, place, schema);
     }
     schema.type = SchemaType::kMap;
-    if (!values.is_map()) {
+    schema.required_names = TextsOf(json["required"]);
+    if (any) {
       schema.items = runtime::AnySchema();
+      schema.closed = !values.AsBool();
       return {};
     }
-    ASSIGN_OR_RETURN(schema.items, Nested(values, path + "[*]", depth + 1));
+    ASSIGN_OR_RETURN(schema.items, Inner(values, place.Items()));
     return {};
   }
 
-  Status LoadProperties(const Value& json, const std::string& path, int depth,
-                        SchemaParts& schema) {
-    const auto required = json["required"].items();
+  Status LoadProperties(const Value& json, const Place& place, SchemaParts& schema) {
     for (const Member& property : json["properties"].members()) {
       FieldParts field;
       field.name = std::string(property.key);
-      const std::string child = path.empty() ? field.name : path + "." + field.name;
-      ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, child, depth + 1));
+      ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, place.Property(property.key)));
       // Kept at the field, so that types that differ in nothing else are shared.
       field.description = std::exchange(parts.description, "");
       field.source_description = std::exchange(parts.source_description, {});
       field.schema = pool_.Make(parts);
-      field.required = std::any_of(required.begin(), required.end(), [&](const Value& name) {
-        return name.AsString() == property.key;
-      });
       if (const Value* fallback = property.value.Find("default")) {
         field.default_value = OwnedValue(*fallback);
       }
       schema.fields.push_back(std::move(field));
     }
+    Require(TextsOf(json["required"]), schema);
     return {};
   }
 
-  Status LoadList(const Value& json, const std::string& path, int depth, SchemaParts& schema) {
+  // Marks the fields that are required; other names are kept apart.
+  static void Require(std::vector<std::string> names, SchemaParts& schema) {
+    if (names.empty()) return;
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    for (FieldParts& field : schema.fields) {
+      const auto found = std::lower_bound(names.begin(), names.end(), field.name);
+      field.required = found != names.end() && *found == field.name;
+      if (field.required) names.erase(found);
+    }
+    schema.required_names = std::move(names);
+  }
+
+  Status LoadList(const Value& json, const Place& place, SchemaParts& schema) {
     schema.type = SchemaType::kList;
-    if (!json["items"].is_map()) return Invalid(path, "an array must have items");
-    ASSIGN_OR_RETURN(schema.items, Nested(json["items"], path + "[*]", depth + 1));
+    if (!json["items"].is_map()) return Invalid(place.path, "an array must have items");
+    ASSIGN_OR_RETURN(schema.items, Inner(json["items"], place.Items()));
     const std::string_view type = json["x-kubernetes-list-type"].AsString();
     if (type == "set") schema.list_type = Schema::ListType::kSet;
     if (type == "map") schema.list_type = Schema::ListType::kMap;
-    for (const Value& key : json["x-kubernetes-list-map-keys"].items()) {
-      schema.list_map_keys.push_back(TextOf(key));
-    }
+    schema.list_map_keys = TextsOf(json["x-kubernetes-list-map-keys"]);
     if (schema.list_type == Schema::ListType::kMap && schema.list_map_keys.empty()) {
-      return Invalid(path, "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
+      return Invalid(place.path, "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
     }
     return {};
   }
@@ -275,12 +379,6 @@ class OpenApiLoader {
 
 Result<Value> ParseText(std::string_view text, runtime::Arena& arena) {
   return ParseYaml(text, arena);
-}
-
-std::vector<std::string> TextsOf(const Value& list) {
-  std::vector<std::string> texts;
-  for (const Value& text : list.items()) texts.push_back(TextOf(text));
-  return texts;
 }
 
 Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec, SchemaPool& pool) {

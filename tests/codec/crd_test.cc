@@ -350,6 +350,26 @@ class Maker {
     if (Chance()) parts.constraints.format = "uuid";
     if (Chance()) parts.constraints.enum_values = {Word(), Word()};
   }
+  // A schema of value validations, as junctors hold them.
+  SchemaPtr Validation(int depth) {
+    SchemaParts parts;
+    if (Chance()) parts.type = SchemaType::kInteger;
+    parts.constraints.minimum = Bound();
+    parts.constraints.max_properties = Count();
+    if (Chance()) parts.required_names = {"a", "z"};
+    if (depth > 0) {
+      if (Chance()) parts.fields.push_back({.name = "b", .schema = Validation(depth - 1)});
+      if (Chance()) parts.items = Validation(depth - 1);
+      Junctors(depth - 1, parts);
+    }
+    return pool_.Make(parts);
+  }
+  void Junctors(int depth, SchemaParts& parts) {
+    if (Chance()) parts.all_of = {Validation(depth), Validation(depth)};
+    if (Chance()) parts.any_of = {Validation(depth)};
+    if (Chance()) parts.one_of = {Validation(depth), Validation(depth), Validation(depth)};
+    if (Chance()) parts.not_of = Validation(depth);
+  }
   void Struct(int depth, SchemaParts& parts) {
     parts.type = SchemaType::kStruct;
     parts.preserve_unknown_fields = Chance();
@@ -357,6 +377,9 @@ class Maker {
     parts.atomic = Chance();
     parts.constraints.min_properties = Count();
     AddFields({"a", "b", "c"}, depth, parts);
+    if (Chance()) parts.required_names = {"x", "y"};
+    if (Chance() && !parts.fields.empty()) parts.members = runtime::AnySchema();
+    if (Chance()) Junctors(1, parts);
   }
   void List(int depth, SchemaParts& parts) {
     parts.type = SchemaType::kList;
@@ -374,10 +397,15 @@ class Maker {
   void Map(int depth, SchemaParts& parts) {
     parts.type = SchemaType::kMap;
     parts.constraints.max_properties = Count();
-    parts.items = Chance() ? runtime::AnySchema() : Described(Any(depth - 1));
+    const bool any = Chance();
+    parts.closed = any && Chance();
+    if (Chance()) parts.required_names = {"x"};
+    parts.items = any ? runtime::AnySchema() : Described(Any(depth - 1));
   }
   SchemaPtr Described(SchemaParts parts) {
     if (Chance()) parts.description = Word();
+    if (Chance()) parts.title = Word();
+    if (Chance()) parts.default_value = Word();
     return pool_.Make(parts);
   }
 

@@ -1,5 +1,7 @@
 #include "apiserver/codec/schema_loader.h"
 
+#include "apiserver/codec/yaml.h"
+
 #include <catch2/catch.hpp>
 
 namespace apiserver::inline v0::codec {
@@ -128,9 +130,89 @@ TEST_CASE("codec: a schema that is not structural is refused with the culprit's 
         "a: $ref is not allowed in a structural schema");
   CHECK(message("{type: object, properties: {a: {type: object, properties: {b: {type: file}}}}}") ==
         "a.b: unknown type \"file\"");
-  CHECK(message("{type: object, properties: {}, additionalProperties: {type: string}}") ==
+  CHECK(message("{type: object, properties: {}, additionalProperties: {type: string}}").empty());
+  CHECK(message("{type: object, properties: {a: {type: string}}, "
+                "additionalProperties: {type: string}}") ==
         "the schema: properties and additionalProperties are mutually exclusive");
   CHECK(message("[]") == "the schema: must be an object");
+}
+
+TEST_CASE("codec: a schema keeps its junctors", "[codec]") {
+  const auto schema = SchemaFromText(R"({type: object, properties: {
+      p: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]},
+      l: {type: array, items: {type: string, default: x, title: Word}}},
+    allOf: [{required: [p, q]}, {properties: {p: {minimum: 1}}}],
+    oneOf: [{not: {required: [l]}}, {properties: {l: {items: {maxLength: 2}, minItems: 3}}}],
+    not: {maxProperties: 0}})");
+  REQUIRE(schema.ok());
+  const runtime::Schema& root = **schema;
+  CHECK(root.has_junctors());
+  CHECK(root.limits_values);
+  REQUIRE(root.all_of().size() == 2);
+  CHECK(root.all_of()[0]->type == SchemaType::kAny);
+  CHECK(root.all_of()[0]->required_names() == std::vector<std::string_view>{"p", "q"});
+  CHECK(root.all_of()[1]->FindField("p")->schema->constraints().minimum() == 1);
+  CHECK(root.any_of().empty());
+  REQUIRE(root.one_of().size() == 2);
+  CHECK(root.one_of()[0]->not_of()->required_names().size() == 1);
+  const runtime::Schema& list = *root.one_of()[1]->FindField("l")->schema;
+  CHECK(list.items()->constraints().max_length() == 2);
+  CHECK(list.constraints().min_items() == 3);
+  CHECK(root.not_of()->constraints().max_properties() == 0);
+  const runtime::Schema& port = *root.FindField("p")->schema;
+  REQUIRE(port.any_of().size() == 2);
+  CHECK(port.any_of()[0]->type == SchemaType::kInteger);
+  CHECK(port.any_of()[1]->type == SchemaType::kString);
+  const runtime::Schema& items = *root.FindField("l")->schema->items();
+  REQUIRE(items.default_value() != nullptr);
+  CHECK(items.default_value()->AsString() == "x");
+  CHECK(items.title() == "Word");
+  CHECK(items.has_defaults);
+  CHECK(root.has_defaults);
+}
+
+TEST_CASE("codec: additionalProperties stand beside properties as Kubernetes takes them",
+          "[codec]") {
+  const auto schema = SchemaFromText(R"({type: object, properties: {
+      open: {type: object, properties: {a: {type: string}}, additionalProperties: true,
+             required: [a, b]},
+      shut: {type: object, additionalProperties: false},
+      any: {type: object, additionalProperties: true, required: [c]},
+      free: {x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}},
+             items: {type: integer}, additionalProperties: {type: boolean, default: true}}}})");
+  REQUIRE(schema.ok());
+  const auto at = [&](std::string_view name) -> const runtime::Schema& {
+    return *(*schema)->FindField(name)->schema;
+  };
+  CHECK(at("open").type == SchemaType::kStruct);
+  CHECK(at("open").members() == runtime::AnySchema());
+  CHECK(at("open").FindField("a")->required);
+  CHECK(at("open").required_names() == std::vector<std::string_view>{"b"});
+  CHECK_FALSE(at("open").closed());
+  CHECK(at("shut").type == SchemaType::kMap);
+  CHECK(at("shut").closed());
+  CHECK(at("any").items() == runtime::AnySchema());
+  CHECK(at("any").required_names() == std::vector<std::string_view>{"c"});
+  CHECK(at("free").type == SchemaType::kAny);
+  CHECK(at("free").FindField("a") != nullptr);
+  CHECK(at("free").items()->type == SchemaType::kInteger);
+  CHECK(at("free").members()->default_value()->AsBool());
+  CHECK(at("free").MemoryBytes() > sizeof(runtime::Schema));
+}
+
+TEST_CASE("codec: a root schema keeps what it says about names", "[codec]") {
+  runtime::Arena arena;
+  const auto root = [&arena](std::string_view metadata) {
+    const std::string text =
+        "{type: object, properties: {metadata: {type: object" + std::string(metadata) + "}}}";
+    return RootSchemaFromOpenApi(ParseYaml(text, arena).value()).value();
+  };
+  CHECK(root("")->fields()[0].schema == runtime::ObjectMetaSchema());
+  const SchemaPtr named = root(", properties: {name: {type: string, maxLength: 3}}");
+  const runtime::Schema& metadata = *named->fields()[0].schema;
+  CHECK(metadata.FindField("name")->schema->constraints().max_length() == 3);
+  CHECK(metadata.FindField("labels")->schema ==
+        runtime::ObjectMetaSchema()->FindField("labels")->schema);
 }
 
 TEST_CASE("codec: a schema keeps its rules in CEL", "[codec]") {

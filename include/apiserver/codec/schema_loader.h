@@ -10,11 +10,11 @@
 namespace apiserver::inline v0::codec {
 
 // Reads a schema from a JSON schema object. These members are read: type, format, properties,
-// required, items, additionalProperties, nullable, default, enum, description, the bounds of
-// numbers, texts, lists and maps, and Kubernetes' extensions x-kubernetes-{int-or-string,
-// preserve-unknown-fields, embedded-resource, list-type, list-map-keys, map-type, patch-strategy,
-// patch-merge-key, validations}. Rules in CEL are not compiled here. Others (allOf, anyOf, …) only
-// constrain values and are ignored here.
+// required, items, additionalProperties, nullable, default, enum, title, description, allOf, anyOf,
+// oneOf, not, the bounds of numbers, texts, lists and maps, and Kubernetes' extensions
+// x-kubernetes-{int-or-string, preserve-unknown-fields, embedded-resource, list-type,
+// list-map-keys, map-type, patch-strategy, patch-merge-key, validations}. Rules in CEL are not
+// compiled here. Others (example, externalDocs, …) describe only, and are ignored.
 //
 // kInvalid, with the path of the culprit: it is not structural, or has rules within allOf, anyOf,
 // oneOf or not, which Kubernetes refuses.
@@ -26,7 +26,8 @@ Result<runtime::SchemaPtr> SchemaFromOpenApi(runtime::Value schema, runtime::Sch
 Result<runtime::SchemaPtr> SchemaFromText(std::string_view text);
 
 // Reads the schema of a whole object: kind and apiVersion are left out, metadata is put first and
-// replaced by ObjectMetaSchema(), as KindVersion::schema requires.
+// replaced by ObjectMetaSchema(), as KindVersion::schema requires. What the schema says about
+// metadata.name and metadata.generateName is kept.
 Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema);
 Result<runtime::SchemaPtr> RootSchemaFromOpenApi(runtime::Value schema, runtime::SchemaPool& pool);
 
