@@ -2,6 +2,7 @@
 scripts need to drive it."""
 
 import base64
+import contextlib
 import json
 import os
 import random
@@ -101,3 +102,24 @@ def wait_until(condition, what, seconds=120):
         if time.monotonic() > end:
             raise Failure("timed out: " + what)
         time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def running(server, storage="memory", folder=None, flags=()):
+    """The kubeconfig of `server`: a program, which then runs for as long as the context, or the kubeconfig
+    of one that runs already."""
+    if not os.access(server, os.X_OK):
+        yield server
+        return
+    with tempfile.TemporaryDirectory() as own:
+        one = Server(server, storage, folder or own, flags=flags)
+        try:
+            one.start()
+            yield one.kubeconfig
+            if one.stop() != 0:
+                raise Failure("SIGTERM does not end the server with exit code 0")
+        finally:
+            if one.process and one.process.poll() is None:
+                one.stop(signal.SIGKILL)
+            if one.etcd:
+                one.etcd.stop()
