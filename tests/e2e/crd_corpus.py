@@ -113,7 +113,8 @@ def read(folder):
             elif name.endswith(".jsonl"):
                 with open(path, encoding="utf-8") as lines:
                     found[name[:-len(".jsonl")]] += [json.loads(line) for line in lines]
-    return found
+    crds = {name: [one for one in rows if one.get("kind") == "CustomResourceDefinition"] for name, rows in found.items()}
+    return {name: rows for name, rows in crds.items() if rows}
 
 
 def schemas_of(crd):
