@@ -48,6 +48,7 @@ Result<MessageRules> ReadMessageRules(std::string_view options) {
     if (token.number == 1) rules.list = token.scalar != 0;
     if (token.number == 2) rules.openapi_name = token.bytes;
     if (token.number == 3) rules.type_meta = token.scalar != 0;
+    if (token.number == 4) rules.any = token.scalar != 0;
   }));
   return rules;
 }

@@ -23,6 +23,7 @@ struct MessageRules {
   bool list = false;
   std::string openapi_name;
   bool type_meta = false;
+  bool any = false;
 };
 struct FileRules {
   std::string openapi_package;

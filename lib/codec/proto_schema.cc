@@ -126,7 +126,9 @@ class Loader {
     if (!rules.ok()) return At(name, rules.status());
     const ProtoComment comment = CommentOf(message);
     SchemaParts schema;
-    if (rules->list) {
+    if (rules->any) {
+      if (message.field_count() > 0) return Refused(name, "any value has no fields");
+    } else if (rules->list) {
       ASSIGN_OR_RETURN(schema, ListMessage(message));
     } else {
       schema.type = SchemaType::kStruct;
@@ -186,6 +188,7 @@ class Loader {
     field.description = comment.description;
     field.proto_number = descriptor.number();
     ASSIGN_OR_RETURN(field.schema, TypeOf(descriptor));
+    if (field.schema->type == SchemaType::kAny) field.proto_number = 0;
     if (rules.inlined) {
       if (field.schema->type != SchemaType::kStruct)
         return Refused(where, "only a message can be inlined");
