@@ -1,0 +1,458 @@
+#include "apiextensions/kind/json_schema.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/status_macros.h"
+
+namespace apiserver::v0::apiextensions {
+namespace {
+
+using runtime::Arena;
+using runtime::Member;
+using runtime::Value;
+
+using enum MemberForm;
+
+constexpr std::array<SchemaMember, kSchemaMembers> kMembers = {{
+    {"id", kText, "ID", "string"},
+    {"$schema", kText, "Schema", "v1.JSONSchemaURL"},
+    {"$ref", kTextPointer, "Ref", "string"},
+    {"description", kText, "Description", "string"},
+    {"type", kText, "Type", "string"},
+    {"format", kText, "Format", "string"},
+    {"title", kText, "Title", "string"},
+    {"default", kJson, "Default", "v1.JSON"},
+    {"maximum", kNumber, "Maximum", "float64"},
+    {"exclusiveMaximum", kTrueFlag, "ExclusiveMaximum", "bool"},
+    {"minimum", kNumber, "Minimum", "float64"},
+    {"exclusiveMinimum", kTrueFlag, "ExclusiveMinimum", "bool"},
+    {"maxLength", kCount, "MaxLength", "int64"},
+    {"minLength", kCount, "MinLength", "int64"},
+    {"pattern", kText, "Pattern", "string"},
+    {"maxItems", kCount, "MaxItems", "int64"},
+    {"minItems", kCount, "MinItems", "int64"},
+    {"uniqueItems", kTrueFlag, "UniqueItems", "bool"},
+    {"multipleOf", kNumber, "MultipleOf", "float64"},
+    {"enum", kJsons, "Enum", "[]v1.JSON"},
+    {"maxProperties", kCount, "MaxProperties", "int64"},
+    {"minProperties", kCount, "MinProperties", "int64"},
+    {"required", kTexts, "Required", "[]string"},
+    {"items", kSchemaOrList, "Items", "v1.JSONSchemaPropsOrArray"},
+    {"allOf", kSchemas, "AllOf", "[]v1.JSONSchemaProps"},
+    {"oneOf", kSchemas, "OneOf", "[]v1.JSONSchemaProps"},
+    {"anyOf", kSchemas, "AnyOf", "[]v1.JSONSchemaProps"},
+    {"not", kSchema, "Not", "v1.JSONSchemaProps"},
+    {"properties", kSchemaMap, "Properties", "map[string]v1.JSONSchemaProps"},
+    {"additionalProperties", kSchemaOrFlag, "AdditionalProperties", "v1.JSONSchemaPropsOrBool"},
+    {"patternProperties", kSchemaMap, "PatternProperties", "map[string]v1.JSONSchemaProps"},
+    {"dependencies", kSchemasOrTexts, "Dependencies", "v1.JSONSchemaDependencies"},
+    {"additionalItems", kSchemaOrFlag, "AdditionalItems", "v1.JSONSchemaPropsOrBool"},
+    {"definitions", kSchemaMap, "Definitions", "v1.JSONSchemaDefinitions"},
+    {"externalDocs", kDocs, "ExternalDocs", "v1.ExternalDocumentation"},
+    {"example", kJson, "Example", "v1.JSON"},
+    {"nullable", kTrueFlag, "Nullable", "bool"},
+    {"x-kubernetes-preserve-unknown-fields", kFlagPointer, "XPreserveUnknownFields", "bool"},
+    {"x-kubernetes-embedded-resource", kTrueFlag, "XEmbeddedResource", "bool"},
+    {"x-kubernetes-int-or-string", kTrueFlag, "XIntOrString", "bool"},
+    {"x-kubernetes-list-map-keys", kTexts, "XListMapKeys", "[]string"},
+    {"x-kubernetes-list-type", kTextPointer, "XListType", "string"},
+    {"x-kubernetes-map-type", kTextPointer, "XMapType", "string"},
+    {"x-kubernetes-validations", kRules, "XValidations", "v1.ValidationRules"},
+}};
+
+// The members of a rule and of ExternalDocumentation.
+struct SmallMember {
+  std::string_view name;
+  MemberForm form;
+  std::string_view go_type;
+  bool always = false;
+};
+constexpr SmallMember kRuleMembers[] = {
+    {"rule", kText, "string", true},        {"message", kText, "string"},
+    {"messageExpression", kText, "string"}, {"reason", kTextPointer, "v1.FieldValueErrorReason"},
+    {"fieldPath", kText, "string"},         {"optionalOldSelf", kFlagPointer, "bool"}};
+constexpr SmallMember kDocsMembers[] = {{"description", kText, "string"}, {"url", kText, "string"}};
+
+constexpr std::size_t kUnknownMax = 100;
+constexpr std::string_view kProps = "v1.JSONSchemaProps";
+
+// The names of members, sorted, with their indices.
+using SortedNames = std::array<std::pair<std::string_view, std::size_t>, kSchemaMembers>;
+constexpr SortedNames SortNames() {
+  SortedNames names;
+  for (std::size_t i = 0; i < kSchemaMembers; ++i) names[i] = {kMembers[i].name, i};
+  std::sort(names.begin(), names.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return names;
+}
+
+std::string WordOf(const Value& value, std::string_view go_type) {
+  const bool counted = go_type == "int64" || go_type == "float64";
+  switch (value.type()) {
+    case Value::Type::kBool:
+      return "bool";
+    case Value::Type::kInt:
+      return counted ? "number " + std::to_string(value.AsInt()) : "number";
+    case Value::Type::kDouble:
+      return "number";
+    case Value::Type::kList:
+      return "array";
+    case Value::Type::kMap:
+      return "object";
+    default:
+      return "string";
+  }
+}
+
+// True if the value is one that Go reads into the type; containers are looked at elsewhere.
+bool Fits(MemberForm form, const Value& value) {
+  switch (form) {
+    case kText:
+    case kTextPointer:
+      return value.is_string();
+    case kTrueFlag:
+    case kFlagPointer:
+      return value.type() == Value::Type::kBool;
+    case kNumber:
+      return value.is_number();
+    case kCount:
+      return value.type() == Value::Type::kInt;
+    case kJson:
+      return true;
+    case kSchema:
+    case kSchemaMap:
+    case kSchemasOrTexts:
+    case kDocs:
+      return value.is_map();
+    case kSchemaOrFlag:
+      return value.is_map() || value.type() == Value::Type::kBool;
+    case kSchemaOrList:
+      return true;
+    default:
+      return value.is_list();
+  }
+}
+
+// True if JSON leaves out a value that fits.
+bool LeftOut(MemberForm form, const Value& value) {
+  switch (form) {
+    case kText:
+      return value.AsString().empty();
+    case kTrueFlag:
+      return !value.AsBool();
+    case kJsons:
+    case kTexts:
+    case kSchemas:
+    case kSchemaMap:
+    case kSchemasOrTexts:
+    case kRules:
+      return value.size() == 0;
+    default:
+      return false;
+  }
+}
+
+// True where Go decodes the value by a function of its own, whose errors begin anew.
+bool DecodesApart(MemberForm form) {
+  return form == kSchemaOrFlag || form == kSchemaOrList || form == kSchemasOrTexts;
+}
+
+template <class T>
+std::span<T> NewSpan(Arena& arena, std::size_t size) {
+  T* const begin = static_cast<T*>(arena.Allocate(size * sizeof(T), alignof(T)));
+  std::uninitialized_value_construct_n(begin, size);
+  return {begin, size};
+}
+
+// Normalizes schemas from the top down: what a schema consists of is written before what is below.
+class Normalizer {
+ public:
+  Normalizer(std::string_view path, Arena& arena, std::vector<runtime::UnknownMember>* unknown)
+      : path_(path), arena_(arena), unknown_(unknown) {}
+
+  Status Run(Value& root) {
+    RETURN_IF_ERROR(Schema(root, root));
+    while (!frames_.empty()) {
+      Frame& frame = frames_.back();
+      if (frame.next == frame.schemas.size() + frame.named.size()) {
+        frames_.pop_back();
+        continue;
+      }
+      const std::size_t at = frame.next++;
+      Value& schema = frame.named.empty() ? frame.schemas[at] : frame.named[at].value;
+      RETURN_IF_ERROR(Schema(schema, schema));
+    }
+    return {};
+  }
+
+ private:
+  // The schemas that a member holds, which are normalized in their places.
+  struct Frame {
+    std::size_t parent;  // The frame whose last schema has the member. kNone: the root has.
+    std::size_t member;
+    std::span<Value> schemas;  // One, or a list.
+    std::span<Member> named;
+    bool list = false;
+    bool apart = false;  // Unknown members below are not reported.
+    std::size_t next = 0;
+  };
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  Status Schema(const Value& source, Value& into) {
+    if (source.is_null()) {
+      into = Value::Map({});
+      return {};
+    }
+    parent_ = frames_.empty() ? kNone : frames_.size() - 1;
+    // A list of texts in the place of a schema.
+    if (source.is_list() && parent_ != kNone)
+      return Texts(kSchemaMembers, "[]string", source, into);
+    if (!source.is_map()) return Misfit(kSchemaMembers, "", source, kProps);
+    std::array<const Value*, kSchemaMembers> found{};
+    for (const Member& member : source.members()) {
+      const std::size_t at = FindSchemaMember(member.key);
+      if (at == kSchemaMembers) {
+        Unknown(member.key);
+      } else if (!member.value.is_null()) {
+        found[at] = &member.value;
+      }
+    }
+    std::vector<std::pair<std::size_t, Value>> kept;
+    for (std::size_t i = 0; i < kSchemaMembers; ++i) {
+      if (found[i] == nullptr) continue;
+      const SchemaMember& member = kMembers[i];
+      const Value& value = *found[i];
+      if (!Fits(member.form, value)) return Misfit(i, "", value, member.go_type);
+      if (!LeftOut(member.form, value)) kept.emplace_back(i, value);
+    }
+    const std::span<Member> members = NewSpan<Member>(arena_, kept.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      members[i].key = kMembers[kept[i].first].name;
+      RETURN_IF_ERROR(Fill(kept[i].first, kept[i].second, members[i].value));
+    }
+    into = Value::Map(members);
+    return {};
+  }
+
+  Status Fill(std::size_t member, const Value& value, Value& into) {
+    switch (kMembers[member].form) {
+      case kNumber:
+        into = Value::Double(value.AsDouble());
+        return {};
+      case kTexts:
+        return Texts(member, "string", value, into);
+      case kSchema:
+        return One(member, value, into);
+      case kSchemaOrFlag:
+        if (value.is_map()) return One(member, value, into);
+        break;
+      case kSchemaOrList:
+        if (value.is_map()) return One(member, value, into);
+        return List(member, value, into);
+      case kSchemas:
+        return List(member, value, into);
+      case kSchemaMap:
+      case kSchemasOrTexts:
+        return Named(member, value, into);
+      case kDocs:
+        return Small(member, "ExternalDocumentation", kDocsMembers, value, into);
+      case kRules:
+        return Rules(member, value, into);
+      default:
+        break;
+    }
+    into = value;
+    return {};
+  }
+
+  Status One(std::size_t member, const Value& value, Value& into) {
+    into = value;
+    Push({parent_, member, {&into, 1}, {}});
+    return {};
+  }
+
+  Status List(std::size_t member, const Value& value, Value& into) {
+    const std::span<Value> schemas = NewSpan<Value>(arena_, value.items().size());
+    std::copy(value.items().begin(), value.items().end(), schemas.begin());
+    into = Value::List(schemas);
+    for (const Value& item : schemas) {
+      if (item.is_map() || item.is_null()) continue;
+      return Misfit(member, "", item, kProps);
+    }
+    if (!schemas.empty()) Push({parent_, member, schemas, {}, true});
+    return {};
+  }
+
+  Status Named(std::size_t member, const Value& value, Value& into) {
+    const std::span<Member> named = NewSpan<Member>(arena_, value.size());
+    std::copy(value.members().begin(), value.members().end(), named.begin());
+    std::sort(named.begin(), named.end(),
+              [](const Member& a, const Member& b) { return a.key < b.key; });
+    into = Value::Map(named);
+    const bool texts = kMembers[member].form == kSchemasOrTexts;
+    for (const Member& item : named) {
+      if (item.value.is_map() || item.value.is_null() || (texts && item.value.is_list())) continue;
+      return Misfit(member, "", item.value, kProps);
+    }
+    Push({parent_, member, {}, named});
+    return {};
+  }
+
+  void Push(Frame frame) {
+    const bool apart = parent_ != kNone && frames_[parent_].apart;
+    frame.apart = apart || DecodesApart(kMembers[frame.member].form);
+    frames_.push_back(frame);
+  }
+
+  Status Texts(std::size_t member, std::string_view go_type, const Value& value, Value& into) {
+    const std::span<Value> texts = NewSpan<Value>(arena_, value.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      texts[i] = value.at(i);
+      if (texts[i].is_null()) texts[i] = Value::String("");
+      if (!texts[i].is_string()) return Misfit(member, "", texts[i], go_type);
+    }
+    into = Value::List(texts);
+    return {};
+  }
+
+  Status Small(std::size_t member, std::string_view type, std::span<const SmallMember> rules,
+               const Value& value, Value& into) {
+    runtime::MapBuilder built(arena_);
+    for (const SmallMember& rule : rules) {
+      const Value found = value[rule.name];
+      if (found.is_null()) {
+        if (rule.always) built.Add(rule.name, Value::String(""));
+        continue;
+      }
+      if (!Fits(rule.form, found)) {
+        return Misfit(member, rule.name, found, rule.go_type, type);
+      }
+      if (rule.always || !LeftOut(rule.form, found)) built.Add(rule.name, found);
+    }
+    into = built.Build();
+    return {};
+  }
+
+  Status Rules(std::size_t member, const Value& value, Value& into) {
+    const std::span<Value> rules = NewSpan<Value>(arena_, value.size());
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const Value rule = value.at(i);
+      if (!rule.is_null() && !rule.is_map()) return Misfit(member, "", rule, "v1.ValidationRule");
+      RETURN_IF_ERROR(Small(member, "ValidationRule", kRuleMembers, rule, rules[i]));
+    }
+    into = Value::List(rules);
+    return {};
+  }
+
+  // Returns the frames from the root to the schema that is being read.
+  std::vector<const Frame*> Way() const {
+    std::vector<const Frame*> way;
+    for (std::size_t at = parent_; at != kNone; at = frames_[at].parent) {
+      way.push_back(&frames_[at]);
+    }
+    std::reverse(way.begin(), way.end());
+    return way;
+  }
+
+  void Unknown(std::string_view key) {
+    if (unknown_ == nullptr || unknown_->size() >= kUnknownMax) return;
+    if (parent_ != kNone && frames_[parent_].apart) return;
+    std::string path(path_);
+    for (const Frame* frame : Way()) {
+      path.append(".").append(kMembers[frame->member].name);
+      if (frame->list) path += "[" + std::to_string(frame->next - 1) + "]";
+      if (!frame->named.empty()) path.append(".").append(frame->named[frame->next - 1].key);
+    }
+    unknown_->push_back({path.append(".").append(key), key.data()});
+  }
+
+  // `member` is kSchemaMembers for the schema itself; `below` is a member of it.
+  Status Misfit(std::size_t member, std::string_view below, const Value& value,
+                std::string_view go_type, std::string_view owner = "JSONSchemaProps") const {
+    const bool known = member < kSchemaMembers;
+    if (known && kMembers[member].form == kSchemaOrFlag && !value.is_map()) {
+      return {Reason::kBadRequest, "boolean or JSON schema expected"};
+    }
+    std::string names;
+    for (const std::string_view part : PathParts()) names.append(".").append(part);
+    for (const Frame* frame : Way()) {
+      if (DecodesApart(kMembers[frame->member].form)) {
+        names.clear();
+      } else {
+        names.append(".").append(kMembers[frame->member].name);
+      }
+    }
+    if (known) names.append(".").append(kMembers[member].name);
+    if (!below.empty()) names.append(".").append(below);
+    std::string text = "json: cannot unmarshal " + WordOf(value, go_type) + " into Go ";
+    if (names.empty()) {
+      text += "value";
+    } else {
+      text.append("struct field ").append(owner).append(names);
+    }
+    return {Reason::kBadRequest, text.append(" of type ").append(go_type)};
+  }
+
+  // Returns the members of the path without indices: Go's messages have none.
+  std::vector<std::string_view> PathParts() const {
+    std::vector<std::string_view> parts;
+    std::string_view rest = path_;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('.'), rest.size());
+      const std::string_view part = rest.substr(0, end);
+      parts.push_back(part.substr(0, part.find('[')));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return parts;
+  }
+
+  const std::string_view path_;
+  Arena& arena_;
+  std::vector<runtime::UnknownMember>* const unknown_;
+  std::vector<Frame> frames_;
+  std::size_t parent_ = kNone;
+};
+
+}  // namespace
+
+std::span<const SchemaMember, kSchemaMembers> SchemaMembers() { return kMembers; }
+
+std::size_t FindSchemaMember(std::string_view name) {
+  static constexpr SortedNames kNames = SortNames();
+  const auto* const found =
+      std::lower_bound(kNames.begin(), kNames.end(), name,
+                       [](const auto& entry, std::string_view key) { return entry.first < key; });
+  return found != kNames.end() && found->first == name ? found->second : kSchemaMembers;
+}
+
+Status NormalizeJsonSchema(Value& schema, std::string_view path, Arena& arena,
+                           std::vector<runtime::UnknownMember>* unknown) {
+  return Normalizer(path, arena, unknown).Run(schema);
+}
+
+void AddSchemasBelow(const Value& schema, std::vector<Value>& open) {
+  for (const Member& member : schema.members()) {
+    const std::size_t at = FindSchemaMember(member.key);
+    if (at == kSchemaMembers) continue;
+    switch (kMembers[at].form) {
+      case kSchema:
+      case kSchemaOrFlag:
+        open.push_back(member.value);
+        break;
+      case kSchemas:
+      case kSchemaOrList:
+        if (member.value.is_map()) open.push_back(member.value);
+        open.insert(open.end(), member.value.items().begin(), member.value.items().end());
+        break;
+      case kSchemaMap:
+      case kSchemasOrTexts:
+        for (const Member& named : member.value.members()) open.push_back(named.value);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace apiserver::v0::apiextensions
