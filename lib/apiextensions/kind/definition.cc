@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "apiextensions/kind/json_schema.h"
 #include "apiextensions/kind/strategy.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiextensions_api.h"
 #include "apiserver/codec/proto_schema.h"
 #include "base/status_macros.h"

@@ -3,8 +3,8 @@
 #include <set>
 #include <string_view>
 
-#include "apiextensions/kind/json_schema.h"
 #include "apiextensions/kind/strategy.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiserver/apiextensions/definition.h"
 
 namespace apiserver::v0::apiextensions {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiextensions/validation/hoist.h"
 #include "apiextensions/validation/parts.h"
 #include "apiextensions/validation/schema_rules.h"

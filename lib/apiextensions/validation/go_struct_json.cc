@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 #include "codec/json_write.h"

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiserver/cel/rule_check.h"
 #include "apiserver/cel/rules.h"
 #include "apiserver/codec/schema_loader.h"

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiextensions/validation/go_struct_json.h"
 #include "apiextensions/validation/list_rules.h"
 #include "apiextensions/validation/place.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiextensions/validation/place.h"
 #include "apiextensions/validation/schema_rules.h"
 #include "runtime/patterns.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 #include "apiextensions/validation/demands.h"
 #include "apiextensions/validation/hoist.h"
 #include "apiextensions/validation/names.h"

@@ -1,4 +1,4 @@
-#include "apiextensions/kind/json_schema.h"
+#include "apiextensions/schema/json_schema.h"
 
 #include <algorithm>
 #include <new>
