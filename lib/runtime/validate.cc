@@ -7,6 +7,8 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "runtime/custom_check.h"
+#include "runtime/custom_lists.h"
 #include "runtime/field_list.h"
 #include "runtime/formats.h"
 #include "runtime/patterns.h"
@@ -80,13 +82,13 @@ bool IsMultiple(const Value& value, double factor) {
 
 // The state that all values of one check share.
 struct Whole {
-  bool is_struct;
   std::string_view begin;  // Prefix of each path, left out of messages. Empty: the whole object.
   bool duplicates;         // True: duplicate items in sets and list maps are errors.
   field::ErrorList& errors;
 };
 
-// The findings about one value. Messages are those of kube-openapi's validation, as
+// The findings about one value of a Go type, whose types are right but for what the schema of a
+// custom resource around it says. Messages are those of kube-openapi's validation, as
 // apiextensions-apiserver hands them on.
 class ValueCheck {
  public:
@@ -100,8 +102,8 @@ class ValueCheck {
 
   void Run() {
     // Go's nil, which decoding takes for any type.
-    if (value_.is_null() && whole_.is_struct) return;
-    if (!value_.is_null() || !schema_.nullable) CheckType();
+    if (value_.is_null()) return;
+    CheckType();
     if (IsText(value_)) CheckText();
     if (value_.is_number()) CheckNumber();
     if (value_.is_list()) CheckList();
@@ -248,8 +250,8 @@ class ValueCheck {
     }
     for (const std::size_t i : Repeated(keys)) {
       if (errors_.full()) break;
-      errors_.Add({field::Error::Type::kDuplicate, Where().Index(i).text(),
-                   "map[string]interface {}" + PlainJson(keys[i]), ""});
+      errors_.Add(
+          {field::Error::Type::kDuplicate, Where().Index(i).text(), PlainJson(keys[i]), ""});
     }
   }
 
@@ -309,18 +311,53 @@ void CheckTree(const Schema& top, const Value& root, Whole& whole) {
              const Schema* const schema = MemberSchema(parent, key, known);
              if (schema == nullptr) return nullptr;
              // A struct's types are right, so most of it need not be looked at.
-             if (whole.is_struct && !schema->limits_values) return nullptr;
+             if (!schema->limits_values) return nullptr;
              ValueCheck(*schema, child, &walk, whole).Run();
              return schema;
            });
 }
 
+const Schema* SchemaOf(const Object& object) {
+  const KindVersion* const version = object.kind().FindVersion(object.version());
+  return version == nullptr ? nullptr : version->schema.get();
+}
+
+bool IsCustom(const Object& object) {
+  return object.kind().semantics() == Semantics::kCustomResource;
+}
+
+// Validates a custom object, in the place of `old` if that is not null. Sets and list maps are
+// checked everywhere, whatever the part is.
+field::ErrorList CheckCustom(const Object& object, const Object* old, SchemaPart part) {
+  field::ErrorList errors;
+  const Schema* const schema = SchemaOf(object);
+  if (part == SchemaPart::kNone || schema == nullptr) return errors;
+  constexpr std::string_view kStatus = "status";
+  const Value root = object.root();
+  const Value before = old == nullptr ? Value() : old->root();
+  if (part == SchemaPart::kObject) {
+    CustomCheck().Run({schema, root, old == nullptr ? nullptr : &before, true}, errors);
+  } else {
+    const Value* const status = root.Find(kStatus);
+    const Field* const field = schema->FindField(kStatus);
+    const Value* const replaced = before.Find(kStatus);
+    if (status != nullptr && field != nullptr) {
+      CustomCheck().Run({field->schema.get(), *status, replaced, false, kStatus}, errors);
+    }
+  }
+  field::ErrorList duplicates;
+  if (old != nullptr) CheckCustomLists(*schema, before, duplicates);
+  // An object may keep its duplicates, and then have others as well.
+  if (duplicates.empty()) CheckCustomLists(*schema, root, errors);
+  return errors;
+}
+
 field::ErrorList Check(const Object& object, SchemaPart part, bool duplicates) {
+  if (IsCustom(object)) return CheckCustom(object, nullptr, part);
   field::ErrorList errors;
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (part == SchemaPart::kNone || version == nullptr || version->schema == nullptr) return errors;
-  const bool is_struct = object.kind().semantics() == Semantics::kGoType;
-  Whole whole{is_struct, "", duplicates, errors};
+  Whole whole{"", duplicates, errors};
   if (part == SchemaPart::kObject) {
     CheckTree(*version->schema, object.root(), whole);
     return errors;
@@ -349,6 +386,7 @@ field::ErrorList ValidateSchemaPart(const Object& object, SchemaPart part) {
 }
 
 field::ErrorList ValidateSchemaPart(const Object& object, const Object& old, SchemaPart part) {
+  if (IsCustom(object)) return CheckCustom(object, &old, part);
   field::ErrorList errors = Check(object, part, true);
   if (!HasDuplicates(errors) || !HasDuplicates(Check(old, part, true))) return errors;
   // Once more instead of leaving some out: a list of errors has an end.

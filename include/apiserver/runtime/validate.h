@@ -16,15 +16,16 @@ enum class SchemaPart : std::uint8_t {
   kStatus,  // Only `status`, if there is one: the part that a status subresource may change.
 };
 
-// Validates `part` of `object`. Messages about a status name fields relative to it, as
-// apiextensions-apiserver does: `status.size: Invalid value: -1: size in body should be greater
-// than or equal to 0`.
+// Validates `part` of `object`. A custom resource is validated as apiextensions-apiserver does, in
+// the words of kube-openapi; sets and list maps always in the whole object. Messages about a status
+// name fields relative to it, as apiextensions-apiserver does: `status.size: Invalid value: -1:
+// size in body should be greater than or equal to 0`.
 field::ErrorList ValidateSchemaPart(const Object& object, SchemaPart part);
 
 // Validates `object` as the replacement of `old`. Duplicate items in a set or list map are no error
-// if `old` has duplicates too. Everything else is an error even if `old` has it: unlike Kubernetes
-// since 1.30 (CRDValidationRatcheting), an invalid value that the update leaves unchanged is
-// refused.
+// if `old` has duplicates too. An invalid value of a custom resource that the update leaves
+// unchanged is no error either, as in Kubernetes since 1.30 (CRDValidationRatcheting): items of a
+// list map are compared by key, other lists as a whole. Of a Go type everything else is an error.
 field::ErrorList ValidateSchemaPart(const Object& object, const Object& old, SchemaPart part);
 
 }  // namespace apiserver::inline v0::runtime
