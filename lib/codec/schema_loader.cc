@@ -203,7 +203,9 @@ class OpenApiLoader {
   // Reads the schema of a list's items or a map's values, which has a default of its own.
   Result<SchemaPtr> Inner(const Value& json, const Place& place) {
     ASSIGN_OR_RETURN(SchemaParts parts, Parts(json, place));
-    if (const Value* fallback = json.Find("default")) parts.default_value = OwnedValue(*fallback);
+    // As in Go, null is no default.
+    const Value fallback = json["default"];
+    if (!fallback.is_null()) parts.default_value = OwnedValue(fallback);
     return pool_.Make(parts);
   }
 
@@ -332,9 +334,8 @@ class OpenApiLoader {
       field.description = std::exchange(parts.description, "");
       field.source_description = std::exchange(parts.source_description, {});
       field.schema = pool_.Make(parts);
-      if (const Value* fallback = property.value.Find("default")) {
-        field.default_value = OwnedValue(*fallback);
-      }
+      const Value fallback = property.value["default"];
+      if (!fallback.is_null()) field.default_value = OwnedValue(fallback);
       schema.fields.push_back(std::move(field));
     }
     Require(TextsOf(json["required"]), schema);

@@ -78,7 +78,7 @@ Status LoadStored(const Object& object, Arena& arena, Value& root) {
   stored.root = runtime::With(stored.root, "metadata", metadata, arena);
 
   Object content(kind, gv.version, std::move(arena), stored.root);
-  RETURN_IF_ERROR(runtime::Settle(content));
+  RETURN_IF_ERROR(runtime::Settle(content, {.stored = true}));
   root = content.root();
   arena = std::move(content.arena());
   return {};

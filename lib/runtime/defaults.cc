@@ -3,6 +3,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "base/status_macros.h"
 #include "runtime/field_list.h"
 #include "runtime/passes.h"
 #include "runtime/rewrite.h"
@@ -13,11 +14,11 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-// Adds what is missing. Custom resources follow schema/defaulting in apiextensions-apiserver; kinds
-// of Go types follow their generated functions, for which zero is the same as absent.
+// Adds what is missing in an object of a Go type, as its generated functions do, for which zero is
+// the same as absent. Custom resources have a pass of their own.
 class DefaultsPass final : public RewritePass {
  public:
-  DefaultsPass(bool structural, Arena& arena) : structural_(structural), arena_(arena) {}
+  explicit DefaultsPass(Arena& arena) : arena_(arena) {}
 
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
     const std::size_t begin = slots.size();
@@ -35,28 +36,26 @@ class DefaultsPass final : public RewritePass {
 
  private:
   // Null where there is nothing to do further down.
-  const Schema* Below(const SchemaPtr& schema) const {
-    if (schema == nullptr) return nullptr;
-    return structural_ || schema->has_defaults ? schema.get() : nullptr;
+  static const Schema* Below(const SchemaPtr& schema) {
+    return schema != nullptr && schema->has_defaults ? schema.get() : nullptr;
   }
 
   // Returns true if a member with this value is treated as absent.
-  bool CountsAsAbsent(const Field& field, const Value& value) const {
-    if (structural_) return value.is_null() && !field.schema->nullable;
+  static bool CountsAsAbsent(const Field& field, const Value& value) {
     if (value.is_null()) return true;
     return field.presence == Field::Presence::kValue && IsEmpty(*field.schema, value) &&
            !value.is_map() && !value.is_list();
   }
 
   // A default that makes no difference to a Go type: its zero value, which JSON leaves out.
-  bool WrittenAsAbsent(const Field& field) const {
-    return !structural_ && field.presence == Field::Presence::kValue &&
-           field.omit != Field::Omit::kNever && field.schema->type != SchemaType::kStruct &&
+  static bool WrittenAsAbsent(const Field& field) {
+    return field.presence == Field::Presence::kValue && field.omit != Field::Omit::kNever &&
+           field.schema->type != SchemaType::kStruct &&
            IsEmpty(*field.schema, *field.default_value());
   }
 
-  void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
-                 bool& changed) {
+  static void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
+                        bool& changed) {
     if (schema.type != SchemaType::kStruct) {
       slots.push_back({member.key, member.value, Below(schema.items())});
       return;
@@ -66,9 +65,7 @@ class DefaultsPass final : public RewritePass {
       slots.push_back({member.key, member.value});
       return;
     }
-    // Without a default a null that is not allowed is dropped from custom resources.
-    const bool absent =
-        CountsAsAbsent(*field, member.value) && (structural_ || field->default_value() != nullptr);
+    const bool absent = field->default_value() != nullptr && CountsAsAbsent(*field, member.value);
     if (!absent) slots.push_back({member.key, member.value, Below(field->schema)});
     changed |= absent;
   }
@@ -87,14 +84,9 @@ class DefaultsPass final : public RewritePass {
     }
   }
 
-  // Restores the order in which the encoders write: sorted keys for custom resources, the order of
-  // the fields for Go types.
-  void Order(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) const {
+  // Restores the order in which the encoders write, that of the fields.
+  static void Order(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) {
     const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
-    if (structural_) {
-      std::sort(from, slots.end(), [](const Slot& a, const Slot& b) { return a.key < b.key; });
-      return;
-    }
     const FieldList fields(schema);
     auto next = from;
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -104,7 +96,6 @@ class DefaultsPass final : public RewritePass {
     }
   }
 
-  bool structural_;
   Arena& arena_;
 };
 
@@ -113,11 +104,14 @@ class DefaultsPass final : public RewritePass {
 Status SetDefaults(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr) return {};
-  const bool structural = object.kind().semantics() == Semantics::kCustomResource;
-  if (version->schema->type == SchemaType::kStruct &&
-      (structural || version->schema->has_defaults)) {
+  const bool fields = version->schema->type == SchemaType::kStruct;
+  if (object.kind().semantics() == Semantics::kCustomResource) {
+    if (fields) {
+      RETURN_IF_ERROR(SetCustomDefaults(object, *version->schema, arena_max));
+    }
+  } else if (fields && version->schema->has_defaults) {
     Value root = object.root();
-    DefaultsPass pass(structural, object.arena());
+    DefaultsPass pass(object.arena());
     if (Rewrite(*version->schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
       return GrownTooLarge();
     }
@@ -127,7 +121,7 @@ Status SetDefaults(Object& object, std::size_t arena_max) {
   version->set_defaults(object);
   // Normalizes the values that the function added. A value of a wrong type is reported when the
   // object is decoded next.
-  const Status settled = Normalize(object, arena_max);
+  const Status settled = Normalize(object, false, arena_max);
   return settled.reason() == Reason::kRequestEntityTooLarge ? settled : Status();
 }
 

@@ -8,6 +8,7 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 #include "base/status_macros.h"
+#include "runtime/custom_prune.h"
 #include "runtime/field_list.h"
 #include "runtime/member_index.h"
 #include "runtime/passes.h"
@@ -258,14 +259,16 @@ class Complaint {
   bool final_ = false;
 };
 
-Status NormalizeStructural(Object& object, std::size_t arena_max) {
+Status NormalizeStructural(Object& object, bool stored, std::size_t arena_max) {
   Value root = object.root();
   const Value metadata = root["metadata"];
   Value normalized = metadata;
   if (metadata.is_map()) {
     // Metadata is the Go type everywhere.
-    RETURN_IF_ERROR(
-        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized, arena_max));
+    Status fits =
+        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized, arena_max);
+    if (!fits.ok() && !stored) return fits;
+    if (!fits.ok()) normalized = FittingMetadata(metadata, object.arena());
     if (normalized.members().data() != metadata.members().data()) {
       root = With(root, "metadata", normalized, object.arena());
     }
@@ -305,11 +308,11 @@ void SortKeys(Arena& arena, Value& root) {
   (void)Rewrite(*any, pass, arena, root);  // Sorting cannot fail.
 }
 
-Status Normalize(Object& object, std::size_t arena_max) {
+Status Normalize(Object& object, bool stored, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
   if (object.kind().semantics() == Semantics::kCustomResource) {
-    return NormalizeStructural(object, arena_max);
+    return NormalizeStructural(object, stored, arena_max);
   }
   Value root = object.root();
   RETURN_IF_ERROR(

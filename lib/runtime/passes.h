@@ -9,8 +9,9 @@
 // arena holds more than `arena_max` bytes; the root is as it was then.
 namespace apiserver::inline v0::runtime {
 
-Status Normalize(Object& object, std::size_t arena_max);
-void Prune(Object& object);
+// `stored`: metadata of a custom object that does not fit is dropped member by member.
+Status Normalize(Object& object, bool stored, std::size_t arena_max);
+Status SetCustomDefaults(Object& object, const Schema& schema, std::size_t arena_max);
 Status SetDefaults(Object& object, std::size_t arena_max);
 // The error of those that can fail.
 Status GrownTooLarge();

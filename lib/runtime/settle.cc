@@ -2,6 +2,7 @@
 
 #include "apiserver/runtime/kind.h"
 #include "base/status_macros.h"
+#include "runtime/custom_prune.h"
 #include "runtime/passes.h"
 
 namespace apiserver::v0::runtime {
@@ -18,8 +19,10 @@ Status Settle(Object& object, const SettleRules& rules) {
   // Unknown members are collected before pruning drops them.
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
   if (rules.shape) {
-    if (object.kind().semantics() == Semantics::kCustomResource) Prune(object);
-    RETURN_IF_ERROR(Normalize(object, arena_max));
+    if (object.kind().semantics() == Semantics::kCustomResource) {
+      RETURN_IF_ERROR(PruneCustom(object, rules.stored, arena_max));
+    }
+    RETURN_IF_ERROR(Normalize(object, rules.stored, arena_max));
   }
   return rules.defaults ? SetDefaults(object, arena_max) : Status();
 }

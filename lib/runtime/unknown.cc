@@ -5,6 +5,7 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 #include "apiserver/runtime/settle.h"
+#include "runtime/custom_prune.h"
 #include "runtime/unknown_paths.h"
 #include "runtime/walk.h"
 
@@ -15,8 +16,18 @@ namespace {
 // The number of fields that Go's decoder reports.
 constexpr std::size_t kReportedMax = 100;
 
-bool IsEnvelope(std::string_view key) {
-  return key == "apiVersion" || key == "kind" || key == "metadata";
+constexpr std::string_view kMetadata = "metadata.";
+
+// Returns the schema of the visited member of a custom object, or of the metadata that every
+// resource has.
+const Schema* CustomSchema(const Schema& parent, const Walk& walk, std::string_view key,
+                           bool& known) {
+  const bool resource = walk.frames().size() == 1 || parent.embedded_resource;
+  if (!resource || !IsResourceMember(key)) {
+    return KeptMember(parent, walk.frames().back().value, key, known);
+  }
+  known = true;
+  return key == "metadata" ? ObjectMetaSchema().get() : nullptr;
 }
 
 }  // namespace
@@ -31,7 +42,7 @@ const Schema* MemberSchema(const Schema& parent, std::string_view key, bool& kno
   if (field != nullptr) return field->schema.get();
   if (parent.members() != nullptr) return parent.members().get();
   if (parent.type == SchemaType::kAny) return nullptr;
-  known = parent.preserve_unknown_fields || (parent.embedded_resource && IsEnvelope(key));
+  known = parent.preserve_unknown_fields || (parent.embedded_resource && IsResourceMember(key));
   return nullptr;
 }
 
@@ -45,18 +56,21 @@ std::vector<UnknownMember> UnknownMembers(const Object& object) {
   walk.Run(*version->schema, object.root(),
            [&](const Schema& parent, std::string_view key, Value) -> const Schema* {
              bool known = false;
-             const Schema* const schema = MemberSchema(parent, key, known);
-             const bool root = walk.frames().size() == 1;
-             if (known || (structural && root && key == "metadata")) return schema;
+             const Schema* const schema = structural ? CustomSchema(parent, walk, key, known)
+                                                     : MemberSchema(parent, key, known);
+             if (known) return schema;
              if (members.size() == kReportedMax) return nullptr;
              std::string path = walk.Path();
              if (seen.insert(path).second) members.push_back({std::move(path), key.data()});
              return nullptr;
            });
-  // Structural pruning in Go reports them sorted.
+  // Go reports them sorted, metadata first.
   if (structural) {
-    std::sort(members.begin(), members.end(),
-              [](const UnknownMember& a, const UnknownMember& b) { return a.path < b.path; });
+    std::sort(members.begin(), members.end(), [](const UnknownMember& a, const UnknownMember& b) {
+      const bool a_first = a.path.starts_with(kMetadata);
+      const bool b_first = b.path.starts_with(kMetadata);
+      return a_first != b_first ? a_first : a.path < b.path;
+    });
   }
   return members;
 }

@@ -44,6 +44,9 @@ struct SettleRules {
   bool shape = true;
   // Fills in the schema's default values, then calls KindVersion::set_defaults.
   bool defaults = true;
+  // The content comes from storage, whose objects must stay readable: metadata of a custom resource
+  // and of resources embedded in it that does not fit is dropped member by member.
+  bool stored = false;
   // Receives the unknown members before they are dropped. Null: they are not collected.
   std::vector<UnknownMember>* unknown = nullptr;
 };
@@ -51,9 +54,10 @@ struct SettleRules {
 // Normalizes (kGoType) or prunes (kCustomResource), then fills in defaults, in the version that the
 // object is in. To normalize is what decoding into a Go struct and encoding again does: nulls,
 // unknown and empty fields are dropped, fields ordered, Quantity, Time and base64 written
-// canonically. To prune is to drop members that the schema does not declare; metadata, which is the
-// Go type in every kind, is then normalized, and keys are sorted. Does not recurse; settled content
-// is left untouched. kBadRequest: a value does not fit its type; the message is Go's, `json: cannot
+// canonically. To prune is to drop members that the schema does not declare, and nulls that it
+// neither allows nor has a default for; metadata, which is the Go type in every kind and in
+// embedded resources, is then normalized, and keys are sorted. Does not recurse; settled content is
+// left untouched. kBadRequest: a value does not fit its type; the message is Go's, `json: cannot
 // unmarshal string into Go struct field FlunderSpec.spec.replicas of type int32`.
 // kRequestEntityTooLarge: it would grow beyond `growth_max`. After an error the object must not be
 // used.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/object.h"
+
+namespace apiserver::inline v0::runtime {
+
+// Returns the schema by which a member of a custom object, or an item if `key` is empty and
+// `parent` holds a list, is pruned. Null: it is kept as it is. `known`: it is kept at all.
+const Schema* KeptMember(const Schema& parent, const Value& holder, std::string_view key,
+                         bool& known);
+// Tells if a key is one of the members that every resource has: apiVersion, kind, metadata.
+bool IsResourceMember(std::string_view key);
+
+// Drops the members of a custom object that its schema does not know, and nulls that may not be
+// there and have no default; normalizes the metadata of embedded resources. `stored`: metadata that
+// does not fit is dropped member by member instead of being an error.
+Status PruneCustom(Object& object, bool stored, std::size_t arena_max);
+// Returns `metadata` as Go's ObjectMeta keeps it, without the members that do not fit.
+Value FittingMetadata(const Value& metadata, Arena& arena);
+
+}  // namespace apiserver::inline v0::runtime
