@@ -6,6 +6,7 @@
 
 #include "apiserver/cel/kind_rules.h"
 #include "apiserver/rest/warnings.h"
+#include "rest/validate_embedded.h"
 
 namespace apiserver::v0::rest {
 namespace {
@@ -44,6 +45,11 @@ field::ErrorList ValidateBySchema(const Context& ctx, const runtime::Object& obj
                                   const runtime::Object* old, const SchemaCheck& check) {
   field::ErrorList errors = old == nullptr ? runtime::ValidateSchemaPart(object, check.part)
                                            : runtime::ValidateSchemaPart(object, *old, check.part);
+  const bool custom = object.kind().semantics() == runtime::Semantics::kCustomResource;
+  // The status is no resource's.
+  if (custom && check.part == runtime::SchemaPart::kObject) {
+    errors.Append(ValidateEmbedded(object));
+  }
   const bool ruled = check.rules != nullptr && !check.rules->empty();
   if (ruled && check.part != runtime::SchemaPart::kNone) {
     RunRules(ctx, object, old, *check.rules, errors);
