@@ -44,10 +44,14 @@ void AppendText(std::string_view text, std::string& packed) {
   packed += text;
 }
 
-// Appends a time as nanoseconds since 1970.
+// Appends a time as nanoseconds since 1970. What is no text shows as nothing, and the zero time is
+// not known, as in metav1.Time.
 void AppendTime(Value value, std::string& packed) {
-  const auto time = runtime::ParseTime(value.AsString());
-  if (!value.is_string() || !time.ok()) return AppendText("<invalid>", packed);
+  if (!value.is_string()) return Append(Tag::kNull, packed);
+  const std::string_view text = value.AsString();
+  if (text.empty() || text == "null") return AppendText("<unknown>", packed);
+  const auto time = runtime::ParseTime(text);
+  if (!time.ok()) return AppendText("<invalid>", packed);
   Append(Tag::kTime, packed);
   const auto since =
       std::chrono::duration_cast<std::chrono::nanoseconds>(time->ToSystem().time_since_epoch());
