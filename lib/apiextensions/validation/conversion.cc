@@ -39,8 +39,12 @@ void CheckClientConfig(const Value& config, const Demands& demands, const Path& 
                                                  static_cast<int>(service["port"].AsInt())));
   }
   const std::string bundle = BytesOf(config["caBundle"]);
-  if (demands.valid_ca_bundle && !bundle.empty()) {
-    errors.Append(client::ValidateCABundle(path.Child("caBundle"), bundle));
+  if (!demands.valid_ca_bundle || bundle.empty()) return;
+  // Other webhooks do not print the bundle.
+  std::string base64;
+  text::AppendBase64(bundle, base64);
+  for (const field::Error& error : client::ValidateCABundle(path.Child("caBundle"), bundle)) {
+    errors.Invalid(Path(error.field), base64, error.detail);
   }
 }
 

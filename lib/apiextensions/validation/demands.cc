@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apiextensions/schema/json_schema.h"
+#include "apiextensions/validation/defaults.h"
 #include "apiextensions/validation/hoist.h"
 #include "apiextensions/validation/parts.h"
 #include "apiextensions/validation/schema_rules.h"
@@ -36,6 +37,8 @@ void Withdraw(const Value& schema, Demands& demands) {
   if (IsTooDeep(schema) || !WhyNotStructural(schema).empty() ||
       !ValidateStructural(schema, field::Path()).empty()) {
     demands.structural = false;
+  } else if (HasUnprunedDefaults(schema)) {
+    demands.pruned_defaults = false;
   }
 }
 
@@ -82,8 +85,11 @@ Demands DemandsAfter(const Object& definition, const Object& old) {
   for (const Value& version : now.versions().items()) {
     const std::string_view name = version["name"].AsString();
     const Value other = before.Find(name);
+    // What all versions have in common counts for every version, also for one that is new.
+    const Value schema = before.hoisted().schema ? before.schema() : other["schema"];
+    const bool known = before.hoisted().schema || !other.is_null();
+    if (known && version["schema"] == schema) demands.unchanged_schemas.insert(name);
     if (other.is_null()) continue;
-    if (version["schema"] == other["schema"]) demands.unchanged_schemas.insert(name);
     const bool apart = !now.hoisted().selectable_fields && !before.hoisted().selectable_fields;
     if (apart && HasTooMany(version["selectableFields"], other["selectableFields"])) {
       demands.too_many_selectable_fields.insert(name);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiextensions/schema/json_schema.h"
+#include "apiextensions/validation/place.h"
 #include "apiserver/cel/rule_check.h"
 #include "apiserver/cel/rules.h"
 #include "apiserver/codec/schema_loader.h"
@@ -30,8 +31,38 @@ bool HasRules(const Value& schema) {
   return has;
 }
 
-// Returns a copy of a schema without the rules of some of its parts. Recurses as deep as schemas
-// are nested.
+// Checks the fields that rules name. Recurses as deep as schemas are nested.
+void CheckFieldPaths(const Value& schema, const runtime::SchemaPtr& loaded, const Place& place,
+                     field::ErrorList& errors) {
+  if (!schema.is_map() || loaded == nullptr || !loaded->has_rules()) return;
+  const Value rules = schema[kRules];
+  const Place list = place.Child(kRules);
+  for (std::size_t i = 0; i < rules.size() && !errors.full(); ++i) {
+    const std::string_view path = rules.at(i)["fieldPath"].AsString();
+    if (path.empty() || cel::ParseFieldPath(path, *loaded).ok()) continue;
+    const Place rule = list.Index(i);
+    errors.Invalid(rule.Child("fieldPath").ToPath(), path, "must be a valid path");
+  }
+  CheckFieldPaths(schema["items"], loaded->items(), place.Child("items"), errors);
+  const runtime::SchemaPtr& values =
+      loaded->type == runtime::SchemaType::kMap ? loaded->items() : loaded->members();
+  CheckFieldPaths(schema["additionalProperties"], values, place.Child("additionalProperties"),
+                  errors);
+  const Place properties = place.Child("properties");
+  const auto fields = loaded->fields();
+  std::size_t next = 0;
+  for (const Member& property : schema["properties"].members()) {
+    // Mostly the fields have the same order.
+    const bool here = next < fields.size() && fields[next].name() == property.key;
+    const runtime::Field* const field = here ? &fields[next] : loaded->FindField(property.key);
+    next += here ? 1 : 0;
+    if (field == nullptr) continue;
+    CheckFieldPaths(property.value, field->schema, properties.Key(property.key), errors);
+  }
+}
+
+// Returns a copy of a schema without the rules of some of its parts, which can be loaded. Recurses
+// as deep as schemas are nested.
 class RuleRemover {
  public:
   RuleRemover(const std::vector<const Member*>& faulty, Arena& arena)
@@ -40,9 +71,12 @@ class RuleRemover {
   Value Remove(const Value& schema) {
     if (!schema.is_map()) return schema;
     const bool faulty = faulty_.contains(schema.members().data());
+    const bool both = schema["properties"].size() > 0;
     runtime::MapBuilder kept(arena_);
     for (const Member& member : schema.members()) {
       if (faulty && member.key == kRules) continue;
+      // An error that is told already.
+      if (both && member.key == "additionalProperties" && member.value.is_map()) continue;
       if (member.key == "properties") {
         kept.Add(member.key, RemoveInEach(member.value));
       } else if (member.key == "items" || member.key == "additionalProperties") {
@@ -69,12 +103,16 @@ class RuleRemover {
 
 }  // namespace
 
-void CheckSchemaExpressions(const Value& schema, const std::vector<const Member*>& faulty,
+void CheckSchemaExpressions(const Value& schema, const SchemaFindings& findings,
                             const Demands& demands, bool limit_rules, const field::Path& path,
                             field::ErrorList& errors) {
   if (!HasRules(schema)) return;
   Arena arena;
-  const Value judged = faulty.empty() ? schema : RuleRemover(faulty, arena).Remove(schema);
+  if (const auto whole = codec::SchemaFromOpenApi(schema); whole.ok()) {
+    CheckFieldPaths(schema, *whole, Place(path), errors);
+  }
+  const Value judged =
+      findings.errors.empty() ? schema : RuleRemover(findings.faulty, arena).Remove(schema);
   const Result<runtime::SchemaPtr> loaded = codec::SchemaFromOpenApi(judged);
   // Only a schema with other errors, which are told already, cannot be loaded.
   if (!loaded.ok()) return;
@@ -86,7 +124,6 @@ void CheckSchemaExpressions(const Value& schema, const std::vector<const Member*
   }
   cel::RuleErrors found =
       cel::CheckRules(*loaded, path, environments, {.limit_rules = limit_rules});
-  errors.Append(std::move(found.texts));
   errors.Append(std::move(found.expressions));
   errors.Append(std::move(found.total));
 }

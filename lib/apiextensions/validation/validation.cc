@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiextensions/schema/json_schema.h"
+#include "apiextensions/validation/defaults.h"
 #include "apiextensions/validation/demands.h"
 #include "apiextensions/validation/hoist.h"
 #include "apiextensions/validation/names.h"
@@ -54,8 +55,8 @@ bool HasExtensions(const Value& schema) {
 // Validates a spec by its parts, in Kubernetes' order.
 class SpecValidation {
  public:
-  SpecValidation(const InternalSpec& spec, Demands& demands, ErrorList& errors)
-      : spec_(spec), demands_(demands), errors_(errors) {}
+  SpecValidation(const Context& ctx, const InternalSpec& spec, Demands& demands, ErrorList& errors)
+      : ctx_(ctx), spec_(spec), demands_(demands), errors_(errors) {}
 
   void Run() {
     const Value json = spec_.json();
@@ -86,8 +87,7 @@ class SpecValidation {
       demands_.structural = true;
       return;
     }
-    const auto has_default = [](const Value& schema) { return !schema["default"].is_null(); };
-    if (AnySchema(spec_, has_default)) {
+    if (AnySchema(spec_, [](const Value& schema) { return !schema["default"].is_null(); })) {
       demands_.structural = true;
       errors_.InvalidPrinted(Path("spec.preserveUnknownFields"), "true",
                              "must be false in order to use defaults in the schema");
@@ -157,21 +157,23 @@ class SpecValidation {
     const std::string why = demands_.structural ? WhyNotStructural(schema) : "";
     bool sound = demands_.structural && why.empty();
     if (sound) {
-      ErrorList structural = ValidateStructural(schema, path);
-      sound = structural.empty();
-      found.Append(std::move(structural));
+      ErrorList faults = ValidateStructural(schema, path);
+      if (faults.empty()) faults = ValidateDefaults(ctx_, schema, demands_.pruned_defaults, path);
+      sound = faults.empty();
+      found.Append(std::move(faults));
     }
-    SchemaFindings rules = CheckSchemaRules(schema, demands_, path);
-    found.Append(std::move(rules.errors));
+    const SchemaFindings rules = CheckSchemaRules(schema, demands_, path);
+    found.Append(rules.errors);
     if (sound) {
       const bool limit = !demands_.unchanged_schemas.contains(version);
-      CheckSchemaExpressions(schema, rules.faulty, demands_, limit, path, found);
+      CheckSchemaExpressions(schema, rules, demands_, limit, path, found);
     }
     // Most schemas that cannot be structural have been refused by then.
     if (found.empty() && !why.empty()) found.Invalid(path, "", why);
     errors_.Append(std::move(found));
   }
 
+  const Context& ctx_;
   const InternalSpec& spec_;
   Demands& demands_;
   ErrorList& errors_;
@@ -206,9 +208,10 @@ void ValidateAcceptedNames(const Object& definition, ErrorList& errors) {
   ValidateNames(definition["status"]["acceptedNames"], Path("status.acceptedNames"), errors);
 }
 
-void ValidateAll(const Object& definition, const Object* old, Demands& demands, ErrorList& errors) {
+void ValidateAll(const Context& ctx, const Object& definition, const Object* old, Demands& demands,
+                 ErrorList& errors) {
   if (!FitSchemas(definition, errors)) return;
-  SpecValidation(InternalSpec(definition), demands, errors).Run();
+  SpecValidation(ctx, InternalSpec(definition), demands, errors).Run();
   if (old != nullptr) ValidateImmutables(definition, *old, demands, errors);
   ValidateAcceptedNames(definition, errors);
   ValidateStoredVersions(definition, errors);
@@ -218,7 +221,7 @@ void ValidateAll(const Object& definition, const Object* old, Demands& demands, 
 
 }  // namespace
 
-ErrorList ValidateDefinition(const Context& /*ctx*/, const Object& definition) {
+ErrorList ValidateDefinition(const Context& ctx, const Object& definition) {
   const Value spec = definition["spec"];
   const std::string required =
       std::string(spec["names"]["plural"].AsString()) + "." + std::string(spec["group"].AsString());
@@ -230,16 +233,16 @@ ErrorList ValidateDefinition(const Context& /*ctx*/, const Object& definition) {
   ErrorList errors = meta::ValidateObjectMeta(definition.metadata(), /*namespaced=*/false,
                                               check_name, Path("metadata"));
   Demands demands;
-  ValidateAll(definition, nullptr, demands, errors);
+  ValidateAll(ctx, definition, nullptr, demands, errors);
   return errors;
 }
 
-ErrorList ValidateDefinitionUpdate(const Context& /*ctx*/, const Object& definition,
+ErrorList ValidateDefinitionUpdate(const Context& ctx, const Object& definition,
                                    const Object& old) {
   ErrorList errors =
       meta::ValidateObjectMetaUpdate(definition.metadata(), old.metadata(), Path("metadata"));
   Demands demands = DemandsAfter(definition, old);
-  ValidateAll(definition, &old, demands, errors);
+  ValidateAll(ctx, definition, &old, demands, errors);
   return errors;
 }
 
