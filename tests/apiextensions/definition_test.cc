@@ -5,10 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/codec/codec.h"
-#include "apiserver/codec/json.h"
-#include "apiserver/rest/create.h"
-#include "apiserver/runtime/settle.h"
+#include "apiextensions/definitions.h"
 
 namespace {
 
@@ -16,26 +13,8 @@ using namespace apiserver;
 using namespace apiserver::apiextensions;
 using runtime::Object;
 
-// Returns the object of a JSON text as the server settles it.
-std::unique_ptr<Object> DefinitionOf(const std::string& json) {
-  runtime::Arena arena;
-  auto text = std::make_shared<const std::string>(json);
-  arena.Pin(text);
-  const Result<runtime::Value> root = codec::ParseJson(*text, arena);
-  INFO(json);
-  REQUIRE(root.ok());
-  auto object = std::make_unique<Object>(DefinitionKind(), "v1", std::move(arena), *root);
-  const Status settled = runtime::Settle(*object);
-  INFO(settled.ToString());
-  REQUIRE(settled.ok());
-  return object;
-}
-
-std::string JsonOf(const runtime::Value& value) {
-  std::string json;
-  codec::AppendJson(value, json);
-  return json;
-}
+using apiextensions_test::DefinitionOf;
+using apiextensions_test::JsonOf;
 
 // A definition with a version for each of `versions`, which are JSON without braces.
 std::string Crontabs(const std::string& versions, const std::string& more = "") {
