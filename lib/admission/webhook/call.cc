@@ -1,24 +1,19 @@
 #include "admission/webhook/call.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
-#include "apiserver/meta/status.h"
 #include "apiserver/rest/warnings.h"
+#include "client/webhook_answer.h"
 
 namespace apiserver::v0::admission {
 
 namespace {
 
 using std::chrono::milliseconds;
-
-// The limit of an error response's body in the message, in bytes.
-constexpr std::size_t kErrorTextMax = 2048;
 
 CallResult NotCalled(const std::string& why) {
   return CallResult::Failed("failed to call webhook: " + why,
@@ -29,35 +24,6 @@ CallResult NotCalled(const Status& status) {
   CallResult result = NotCalled(std::string(status.message()));
   result.status = status;
   return result;
-}
-
-// Returns the error of a response other than 2xx, as client-go does: a Status, or one made from
-// code and text.
-Status ErrorOfAnswer(const http::ClientResponse& response) {
-  runtime::Arena arena;
-  if (const auto parsed = codec::ParseJson(response.body, arena); parsed.ok()) {
-    if (std::optional<Status> status = meta::StatusFromValue(*parsed)) return *status;
-  }
-  std::string_view text(response.body);
-  text = text.substr(0, kErrorTextMax);
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  const bool is_text = response.headers.Get("Content-Type").starts_with("text/");
-  int retry_after = 0;
-  const std::string_view header = response.headers.Get("Retry-After");
-  std::from_chars(header.data(), header.data() + header.size(), retry_after);
-  return meta::NewGenericServerResponse(meta::ServerResponse{.code = response.code,
-                                                             .verb = "POST",
-                                                             .message = is_text ? text : "unknown",
-                                                             .retry_after_seconds = retry_after,
-                                                             .unexpected = true});
-}
-
-// Returns the error in Go's words: `Post "https://…": why`.
-std::string TransportError(const std::string& url, const Status& error) {
-  const std::string head = "Post \"" + url + "\": ";
-  if (error.reason() == Reason::kTimeout) return head + "context deadline exceeded";
-  const std::string why(error.message());
-  return why.starts_with(head) ? why : head + why;
 }
 
 // Refuses a dry run if the webhook may have side effects.
@@ -119,7 +85,7 @@ std::variant<WebhookCall, CallResult> WebhookCaller::Prepare(const Context& ctx,
         "could not create admission objects: " + std::string(review.status().message()),
         meta::NewBadRequest("error creating admission objects"));
   }
-  const auto address = clients_.For(webhook);
+  const auto address = clients_.For(webhook.client_config);
   if (!address.ok()) {
     return CallResult::Failed(
         "could not get REST client: " + std::string(address.status().message()),
@@ -144,22 +110,15 @@ CallResult WebhookCaller::Judge(const Context& ctx, const Attributes& attributes
                                 const Webhook& webhook, const WebhookCall& call,
                                 const Result<http::ClientResponse>& response) const {
   if (!response.ok()) {
-    CallResult failed = NotCalled(TransportError(call.request.url, response.status()));
+    CallResult failed = NotCalled(client::TransportError(call.request.url, response.status()));
     const Status ended = ctx.Err(clock_);
     // Only the client's going away is no fault of the webhook; its own timeout is.
     failed.cancelled = !ended.ok() && ended.reason() != Reason::kTimeout;
     return failed;
   }
-  // Go's rest.Result accepts 200 to 206.
-  if (response->code < 200 || response->code > 206) return NotCalled(ErrorOfAnswer(*response));
-  // The request asked for no coding, and the size of the unpacked text is not known.
-  if (const auto coding = response->headers.Get("Content-Encoding");
-      !coding.empty() && coding != "identity") {
-    return NotCalled("the answer has Content-Encoding " + std::string(coding));
-  }
-  if (response->body.empty()) {
-    return NotCalled("0-length response with status code: " + std::to_string(response->code) +
-                     " and content type: " + std::string(response->headers.Get("Content-Type")));
+  if (const Status error = client::ErrorOfAnswer(*response); !error.ok()) return NotCalled(error);
+  if (const Status unusable = client::CheckWebhookBody(*response); !unusable.ok()) {
+    return NotCalled(std::string(unusable.message()));
   }
   Result<ReviewAnswer> answer = DecodeReview(response->body);
   if (!answer.ok()) return NotCalled(std::string(answer.status().message()));

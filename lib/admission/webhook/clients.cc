@@ -84,9 +84,8 @@ Result<std::shared_ptr<client::HttpClient>> WebhookClients::ClientFor(
   return client;
 }
 
-Result<WebhookAddress> WebhookClients::For(const Webhook& webhook) {
-  ASSIGN_OR_RETURN(client::WebhookTarget target,
-                   client::TargetOf(webhook.client_config, resolver_));
+Result<WebhookAddress> WebhookClients::For(const client::WebhookClientConfig& config) {
+  ASSIGN_OR_RETURN(client::WebhookTarget target, client::TargetOf(config, resolver_));
   target.options.response_bytes_max = response_bytes_max_;
   ASSIGN_OR_RETURN(const text::GoUrl url, FromText(text::ParseGoUrl(target.url), Reason::kInvalid));
   const std::string origin = text::GoUrl{.scheme = url.scheme, .host = url.host}.String();

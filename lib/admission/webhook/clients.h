@@ -1,4 +1,4 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 #include <cstddef>
 #include <list>
@@ -36,9 +36,9 @@ class WebhookClients {
                .clock = options.clock,
                .log = options.log}) {}
 
-  // Returns the address and client of a webhook. kInvalid: it has neither URL nor service, or its
+  // Returns the URL and client of a webhook. kInvalid: it has neither URL nor service, or its
   // authority or credentials cannot be read. Other errors are the resolver's.
-  Result<WebhookAddress> For(const Webhook& webhook);
+  Result<WebhookAddress> For(const client::WebhookClientConfig& config);
 
  private:
   // Limits the clients, as in Go; beyond it the least recently used is dropped.

@@ -1,72 +1,18 @@
 // Reads the answer of a webhook, which is not trusted: every member is checked before it is used.
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "admission/webhook/review.h"
-#include "apiserver/codec/json.h"
 #include "apiserver/meta/status.h"
+#include "client/webhook_answer.h"
 #include "text/base64.h"
 
 namespace apiserver::v0::admission {
 
 namespace {
 
+using client::AnswerReader;
 using runtime::Value;
-
-std::string_view JsonTypeName(const Value& value) {
-  if (value.is_list()) return "array";
-  if (value.is_map()) return "object";
-  if (value.is_number()) return "number";
-  return value.is_string() ? "string" : "bool";
-}
-
-// Reads members of the right type and keeps the first error. An absent or null member reads as
-// zero, as in Go.
-// Errors have the words of Go's encoding/json.
-class AnswerReader {
- public:
-  std::string Text(const Value& map, std::string_view key, std::string_view path) {
-    const Value value = map[key];
-    if (!value.is_null() && !value.is_string()) Misfit(value, path, "string");
-    return std::string(value.AsString());
-  }
-  bool Bool(const Value& map, std::string_view key, std::string_view path) {
-    const Value value = map[key];
-    if (!value.is_null() && value.type() != Value::Type::kBool) Misfit(value, path, "bool");
-    return value.AsBool();
-  }
-  Value Map(const Value& map, std::string_view key, std::string_view path, std::string_view type) {
-    const Value value = map[key];
-    if (value.is_null() || value.is_map()) return value;
-    Misfit(value, path, type);
-    return {};
-  }
-  Value List(const Value& map, std::string_view key, std::string_view path, std::string_view type) {
-    const Value value = map[key];
-    if (value.is_null() || value.is_list()) return value;
-    Misfit(value, path, type);
-    return {};
-  }
-  int Int32(const Value& map, std::string_view key, std::string_view path) {
-    const Value value = map[key];
-    const bool fits = value.type() == Value::Type::kInt && value.AsInt() >= INT32_MIN &&
-                      value.AsInt() <= INT32_MAX;
-    if (!value.is_null() && !fits) Misfit(value, path, "int32");
-    return fits ? static_cast<int>(value.AsInt()) : 0;
-  }
-  void Fail(std::string why) {
-    if (error_.ok()) error_ = Status(Reason::kBadRequest, std::move(why));
-  }
-  const Status& error() const { return error_; }
-
- private:
-  void Misfit(const Value& value, std::string_view path, std::string_view type) {
-    Fail("json: cannot unmarshal " + std::string(JsonTypeName(value)) + " into Go struct field " +
-         std::string(path) + " of type " + std::string(type));
-  }
-  Status error_;
-};
 
 // Reads a metav1.Status within the answer, which need not name its kind.
 void ReadResult(const Value& status, AnswerReader& reader, runtime::Arena& arena,
@@ -134,19 +80,8 @@ void ReadResponse(const Value& response, AnswerReader& reader, runtime::Arena& a
 // Follows the decoding of an AdmissionReview by client-go; errors have its words.
 Result<ReviewAnswer> DecodeReview(std::string_view body) {
   runtime::Arena arena;
-  const Result<Value> parsed = codec::ParseJson(body, arena);
-  if (!parsed.ok()) {
-    return parsed.status().WithMessage("couldn't get version/kind; json parse error: " +
-                                       std::string(parsed.status().message()));
-  }
-  if (!parsed->is_map()) {
-    return Status(Reason::kBadRequest,
-                  "couldn't get version/kind; json parse error: json: cannot unmarshal " +
-                      std::string(parsed->is_null() ? "null" : JsonTypeName(*parsed)) +
-                      " into Go value of type struct");
-  }
-  // A webhook server that cannot answer may send the error of its own API machinery.
-  if (std::optional<Status> failure = meta::StatusFromValue(*parsed)) return *failure;
+  const Result<Value> parsed = client::DecodeWebhookAnswer(body, arena);
+  if (!parsed.ok()) return parsed.status();
   AnswerReader reader;
   ReviewAnswer answer{
       .api_version = reader.Text(*parsed, "apiVersion", "AdmissionReview.apiVersion"),
