@@ -8,6 +8,7 @@
 #include "endpoints/handlers/patch_types.h"
 #include "endpoints/installer.h"
 #include "endpoints/verbs.h"
+#include "openapi/option_parameters.h"
 
 namespace apiserver::v0::endpoints {
 
@@ -40,66 +41,6 @@ std::string GroupWord(std::string_view group) {
     group = dot == std::string_view::npos ? "" : group.substr(dot + 1);
   }
   return word;
-}
-
-Parameter Pretty() {
-  return {.name = "pretty",
-          .description =
-              "If 'true', the answer is pretty printed. Defaults to false unless the "
-              "user agent is a browser or a command-line HTTP tool."};
-}
-
-// The texts are shorter than upstream's; clients are generated from the names and types.
-std::vector<Parameter> ListParameters() {
-  return {
-      {.name = "allowWatchBookmarks",
-       .type = "boolean",
-       .description = "Ask for BOOKMARK events in a watch."},
-      {.name = "continue",
-       .description = "Where to go on with a paged list: metadata.continue of its last page."},
-      {.name = "fieldSelector", .description = "Restricts the objects by their fields."},
-      {.name = "labelSelector", .description = "Restricts the objects by their labels."},
-      {.name = "limit", .type = "integer", .description = "The most objects in one page."},
-      {.name = "resourceVersion", .description = "How fresh the answer has to be."},
-      {.name = "resourceVersionMatch", .description = "How resourceVersion is meant."},
-      {.name = "sendInitialEvents",
-       .type = "boolean",
-       .description = "A watch begins with the present state and a BOOKMARK after it."},
-      {.name = "timeoutSeconds",
-       .type = "integer",
-       .description = "How long a watch lasts, whether anything happens or not."},
-  };
-}
-
-Parameter Watch() {
-  return {.name = "watch",
-          .type = "boolean",
-          .description = "Answer with a stream of changes instead of a list."};
-}
-
-Parameter DryRun() {
-  return {.name = "dryRun",
-          .description = "'All': the request is processed, but nothing is stored."};
-}
-
-std::vector<Parameter> WriteParameters() {
-  return {DryRun(),
-          {.name = "fieldManager", .description = "The name of who makes this change."},
-          {.name = "fieldValidation",
-           .description = "What happens with unknown and duplicate fields: Ignore, Warn (default) "
-                          "or Strict."}};
-}
-
-std::vector<Parameter> DeleteParameters() {
-  return {DryRun(),
-          {.name = "gracePeriodSeconds",
-           .type = "integer",
-           .description = "How long the object may take to end; zero: at once."},
-          {.name = "orphanDependents",
-           .type = "boolean",
-           .description = "Deprecated: use propagationPolicy."},
-          {.name = "propagationPolicy",
-           .description = "What becomes of dependents: Orphan, Background or Foreground."}};
 }
 
 void Append(std::vector<Parameter>& to, std::vector<Parameter> more) {
@@ -197,7 +138,7 @@ class RouteMaker {
                                                  "and projects",
                                   .required = true});
     }
-    route.parameters.push_back(Pretty());
+    route.parameters.push_back(openapi::PrettyParameter());
     route.produces = {"application/json", "application/yaml"};
     return route;
   }
@@ -209,8 +150,8 @@ class RouteMaker {
     route.operation_id = OperationId("watch", "", item ? "" : "List", all_namespaces);
     route.description = "watch changes to " + scope_.kind->kind() +
                         ". deprecated: use the 'watch' parameter with a list operation instead.";
-    Append(route.parameters, ListParameters());
-    route.parameters.push_back(Watch());
+    Append(route.parameters, openapi::ListParameters());
+    route.parameters.push_back(openapi::WatchParameter());
     route.produces = {"application/json", "application/json;stream=watch"};
     route.responses = {{200, Meta("WatchEvent")}};
     return route;
@@ -242,32 +183,28 @@ class RouteMaker {
         kind;
     if (row.verb == "list") {
       route.description = "list or watch objects of kind " + kind;
-      Append(route.parameters, ListParameters());
-      if (scope_.capabilities.watcher) route.parameters.push_back(Watch());
+      Append(route.parameters, openapi::ListParameters());
+      if (scope_.capabilities.watcher) route.parameters.push_back(openapi::WatchParameter());
       route.produces.emplace_back("application/json;stream=watch");
       route.responses = {{200, definition + "List"}};
     } else if (row.verb == "get") {
       route.description = "read " + the_kind;
-      route.parameters.push_back(
-          {.name = "resourceVersion", .description = "How fresh the answer has to be."});
+      route.parameters.push_back(openapi::ResourceVersionParameter());
       route.responses = {{200, definition}};
     } else if (row.verb == "create") {
       route.description = "create " + kind;
-      Append(route.parameters, WriteParameters());
+      Append(route.parameters, openapi::WriteParameters());
       Body(route, definition, {"application/json", "application/yaml"});
       route.responses = {{200, definition}, {201, definition}, {202, definition}};
     } else if (row.verb == "update") {
       route.description = "replace " + the_kind;
-      Append(route.parameters, WriteParameters());
+      Append(route.parameters, openapi::WriteParameters());
       Body(route, definition, {"application/json", "application/yaml"});
       route.responses = {{200, definition}, {201, definition}};
     } else if (row.verb == "patch") {
       route.description = "partially update " + the_kind;
-      Append(route.parameters, WriteParameters());
-      route.parameters.push_back(
-          {.name = "force",
-           .type = "boolean",
-           .description = "Take over the fields that others own. Of an apply only."});
+      Append(route.parameters, openapi::WriteParameters());
+      route.parameters.push_back(openapi::ForceParameter());
       Body(route, Meta("Patch"), PatchMediaTypes(*scope_.kind));
       route.responses = {{200, definition}, {201, definition}};
     } else {
@@ -276,14 +213,14 @@ class RouteMaker {
   }
 
   void DescribeDelete(const VerbRow& row, Route& route) const {
-    Append(route.parameters, DeleteParameters());
+    Append(route.parameters, openapi::DeleteParameters());
     Body(route, Meta("DeleteOptions"), {"application/json", "application/yaml"});
     // A delete without a body has the default options.
     route.body_required = false;
     std::string answer = Meta("Status");
     if (row.verb == "deletecollection") {
       route.description = "delete collection of " + scope_.kind->kind();
-      for (Parameter& parameter : ListParameters()) {
+      for (Parameter& parameter : openapi::ListParameters()) {
         // A deletion is no watch.
         if (parameter.name == "allowWatchBookmarks") continue;
         route.parameters.push_back(std::move(parameter));

@@ -5,35 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "openapi/operation_ids.h"
+
 namespace apiserver::v0::server {
 namespace {
 
 constexpr std::string_view kMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// Converts as openapi.ToValidOperationID: "wardle.example.com" becomes "wardleExampleCom".
-std::string ValidOperationId(std::string_view text, bool capitalize) {
-  std::string id;
-  for (const char c : text) {
-    if (!IsLetter(c) && (id.empty() || !IsDigit(c))) {
-      capitalize = true;
-      continue;
-    }
-    id += capitalize && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    capitalize = false;
-  }
-  return id;
-}
-
-// Returns the group's name in operation ids and tags. The legacy group is called "core" here.
-std::string_view WordOf(std::string_view group) {
-  constexpr std::string_view kSuffix = ".k8s.io";
-  if (group.empty()) return "core";
-  if (group.ends_with(kSuffix)) group.remove_suffix(kSuffix.size());
-  return group;
-}
 
 struct Row {
   std::string path;
@@ -70,12 +47,14 @@ class RouteMaker {
 };
 
 void AddVersions(const discovery::APIGroup& group, const std::string& root, RouteMaker& routes) {
-  const std::string_view word = WordOf(group.name);
+  const std::string_view word = openapi::OperationWordOf(group.name);
   for (const discovery::APIVersion& version : group.versions) {
-    routes.Add({root + version.version + "/",
-                ValidOperationId(word, true) + ValidOperationId(version.version, true),
-                ValidOperationId(word, false) + "_" + ValidOperationId(version.version, false),
-                "APIResourceList", "APIResources", "get available resources"});
+    routes.Add(
+        {root + version.version + "/",
+         openapi::ValidOperationId(word, true) + openapi::ValidOperationId(version.version, true),
+         openapi::ValidOperationId(word, false) + "_" +
+             openapi::ValidOperationId(version.version, false),
+         "APIResourceList", "APIResources", "get available resources"});
   }
 }
 
@@ -87,14 +66,14 @@ std::vector<openapi::Route> DiscoveryRoutes(const std::vector<discovery::APIGrou
   RouteMaker routes;
   routes.Add({"/apis/", "", "apis", "APIGroupList", kVersions, versions_text});
   for (const discovery::APIGroup& group : groups) {
-    const std::string_view word = WordOf(group.name);
+    const std::string_view word = openapi::OperationWordOf(group.name);
     const bool legacy = group.name.empty();
     const std::string root = legacy ? "/api/" : "/apis/" + group.name + "/";
-    const std::string scope = ValidOperationId(word, true);
+    const std::string scope = openapi::ValidOperationId(word, true);
     if (legacy) {
       routes.Add({root, scope, "core", kVersions, kVersions, versions_text});
     } else {
-      routes.Add({root, scope, ValidOperationId(word, false), "APIGroup", "APIGroup",
+      routes.Add({root, scope, openapi::ValidOperationId(word, false), "APIGroup", "APIGroup",
                   "get information of a group"});
     }
     AddVersions(group, root, routes);

@@ -1,0 +1,24 @@
+#pragma once  // Library-internal: other rooms include this header.
+
+#include <vector>
+
+#include "apiserver/openapi/route.h"
+
+// The query parameters of each verb, which are the members of meta/v1's options.
+namespace apiserver::inline v0::openapi {
+
+Parameter PrettyParameter();
+// Of a get.
+Parameter ResourceVersionParameter();
+// Of a list, without `watch`.
+std::vector<Parameter> ListParameters();
+Parameter WatchParameter();
+// Of a create, update or patch.
+std::vector<Parameter> WriteParameters();
+// Of a patch beside those: an apply may take fields over.
+Parameter ForceParameter();
+// Of a delete, without the one that ignores what cannot be read.
+std::vector<Parameter> DeleteParameters();
+Parameter IgnoreReadErrorsParameter();
+
+}  // namespace apiserver::inline v0::openapi
