@@ -43,9 +43,24 @@ std::vector<runtime::GroupVersion> GroupVersionsOf(const std::vector<runtime::Ki
   return {group_versions.begin(), group_versions.end()};
 }
 
+// Returns the definitions that the document must have, beside those of fragments.
+std::set<std::string> WantedBy(const Input& input, const Routes& routes) {
+  std::set<std::string> wanted = DefinitionsNamedBy(routes);
+  for (const FragmentPtr& fragment : input.fragments) {
+    for (const std::string_view name : fragment->References()) wanted.emplace(name);
+  }
+  return wanted;
+}
+
 // Adds the kinds in `wanted`, with everything they refer to, and the meta types.
 void Define(const Input& input, const std::set<std::string>& wanted, Definitions& definitions) {
-  for (const runtime::KindPtr& kind : input.kinds) {
+  std::vector<runtime::KindPtr> kinds = input.kinds;
+  for (const FragmentPtr& fragment : input.fragments) {
+    for (const runtime::KindPtr& kind : fragment->Kinds()) {
+      if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    }
+  }
+  for (const runtime::KindPtr& kind : kinds) {
     for (const runtime::KindVersion& version : kind->versions()) {
       const std::string name = DefinitionName(*kind, version.version);
       const bool list = wanted.contains(name + "List");
@@ -54,7 +69,30 @@ void Define(const Input& input, const std::set<std::string>& wanted, Definitions
       }
     }
   }
-  AddMetaDefinitions(GroupVersionsOf(input.kinds), wanted, definitions);
+  std::vector<runtime::GroupVersion> versions = GroupVersionsOf(input.kinds);
+  for (const runtime::GroupVersion& version : input.fragment_versions) {
+    if (std::ranges::find(versions, version) == versions.end()) versions.push_back(version);
+  }
+  AddMetaDefinitions(versions, wanted, definitions);
+}
+
+void Separate(std::string& json) {
+  if (json.back() != '{') json += ',';
+}
+
+void AppendMember(std::string_view name, Value value, std::string& json) {
+  Separate(json);
+  codec::AppendJsonString(name, json);
+  json += ':';
+  codec::AppendJson(value, json);
+}
+
+void AppendMembers(Value map, std::string& json) {
+  for (const runtime::Member& member : map.members()) AppendMember(member.key, member.value, json);
+}
+
+void AppendAll(const Definitions& definitions, std::string& json) {
+  for (const auto& [name, definition] : definitions.all()) AppendMember(name, definition, json);
 }
 
 Value Collected(const Definitions& definitions, runtime::Arena& arena) {
@@ -83,10 +121,10 @@ Value BearerToken(runtime::Arena& arena) {
   return schemes.Build();
 }
 
-Document Finish(Value document) {
+Document Finish(std::string json) {
   Document finished;
-  codec::AppendJson(document, finished.json);
-  finished.etag = HexSha512(finished.json);
+  finished.etag = HexSha512(json);
+  finished.json = std::move(json);
   return finished;
 }
 
@@ -111,11 +149,11 @@ Routes RoutesOf(const Input& input) {
 
 }  // namespace
 
-Document BuildV2(const Input& input) {
+V2Base BuildV2Base(const Input& input) {
   const Routes routes = RoutesOf(input);
   runtime::Arena arena;
   Definitions definitions(arena, Format::kV2);
-  Define(input, DefinitionsNamedBy(routes), definitions);
+  Define(input, WantedBy(input, routes), definitions);
   const Tree& tree = definitions.tree();
   MapBuilder document(arena);
   document.Add("swagger", Value::String("2.0"));
@@ -124,9 +162,36 @@ Document BuildV2(const Input& input) {
   document.Add("definitions", Collected(definitions, arena));
   document.Add("securityDefinitions", BearerToken(arena));
   const Value built = document.Build();
+  V2Base base;
+  std::string& json = base.document.json;
+  json = "{";
+  AppendMember("swagger", built["swagger"], json);
+  AppendMember("info", built["info"], json);
+  json += ",\"paths\":{";
+  AppendMembers(built["paths"], json);
+  base.paths_end = json.size();
+  json += "},\"definitions\":{";
+  AppendMembers(built["definitions"], json);
+  base.definitions_end = json.size();
+  json += "}";
+  AppendMember("securityDefinitions", built["securityDefinitions"], json);
+  json += '}';
+  base.document.etag = HexSha512(json);
   // kubectl up to 1.28 reads v2 as protobuf only.
-  Document finished = Finish(built);
-  finished.protobuf = GnosticV2(built);
+  base.document.protobuf = GnosticV2(built);
+  return base;
+}
+
+Document BuildV2(const Input& input) {
+  auto base = std::make_shared<V2Base>(BuildV2Base(input));
+  if (input.fragments.empty()) return std::move(base->document);
+  const auto fragments = std::make_shared<const std::vector<FragmentPtr>>(input.fragments);
+  Document finished;
+  finished.etag = EtagOf(*base, *fragments);
+  for (V2Writer writer(base, fragments, /*protobuf=*/false); writer.Append(finished.json);) {
+  }
+  for (V2Writer writer(base, fragments, /*protobuf=*/true); writer.Append(finished.protobuf);) {
+  }
   return finished;
 }
 
@@ -134,17 +199,42 @@ Document BuildV3(const Input& input) {
   const Routes routes = RoutesOf(input);
   runtime::Arena arena;
   Definitions definitions(arena, Format::kV3);
-  Define(input, DefinitionsNamedBy(routes), definitions);
+  Define(input, WantedBy(input, routes), definitions);
   const Tree& tree = definitions.tree();
-  MapBuilder components(arena);
-  components.Add("schemas", Collected(definitions, arena));
-  components.Add("securitySchemes", BearerToken(arena));
-  MapBuilder document(arena);
-  document.Add("openapi", Value::String("3.0.0"));
-  document.Add("info", InfoOf(input.info, tree));
-  document.Add("paths", PathsOf(routes, tree, Format::kV3));
-  document.Add("components", components.Build());
-  return Finish(document.Build());
+  std::string json = R"({"openapi":"3.0.0")";
+  AppendMember("info", InfoOf(input.info, tree), json);
+  json += ",\"paths\":{";
+  AppendMembers(PathsOf(routes, tree, Format::kV3), json);
+  std::map<std::string, std::string> no_parameters;
+  for (const FragmentPtr& fragment : input.fragments) {
+    Separate(json);
+    fragment->AppendPaths(Format::kV3, json, no_parameters);
+  }
+  json += "},\"components\":{\"schemas\":{";
+  AppendAll(definitions, json);
+  for (const FragmentPtr& fragment : input.fragments) {
+    Separate(json);
+    fragment->AppendDefinitions(Format::kV3, json);
+  }
+  json += '}';
+  const bool fragments_alone = routes.empty() && !input.fragments.empty();
+  // As upstream's, a document of fragments alone tells nothing of tokens.
+  if (!fragments_alone) AppendMember("securitySchemes", BearerToken(arena), json);
+  json += "}}";
+  if (!fragments_alone) return Finish(std::move(json));
+  return {.json = std::move(json), .protobuf = "", .etag = EtagOf(input.fragments)};
+}
+
+std::string EtagOf(const std::vector<FragmentPtr>& fragments) {
+  std::set<std::string_view> hashes;
+  for (const FragmentPtr& fragment : fragments) hashes.insert(fragment->hash());
+  std::string all;
+  for (const std::string_view hash : hashes) all.append(hash).append("\n");
+  return HexSha512(all);
+}
+
+std::string EtagOf(const V2Base& base, const std::vector<FragmentPtr>& fragments) {
+  return HexSha512(base.document.etag + EtagOf(fragments));
 }
 
 std::string V3PathOf(const Route& route) {
@@ -177,7 +267,9 @@ Document V3Index(const std::map<std::string, std::string>& etags) {
   }
   MapBuilder index(arena);
   index.Add("paths", paths.Build());
-  return Finish(index.Build());
+  std::string json;
+  codec::AppendJson(index.Build(), json);
+  return Finish(std::move(json));
 }
 
 Result<std::shared_ptr<const Documents>> Build(const Input& input) {

@@ -193,13 +193,23 @@ constexpr Row kPathRows[] = {
     {"uniqueItems", 19, Row::Type::kBool},
 };
 
-// Encodes ParametersItem{parameter{body | non-body{query | path}}}.
-std::string ParameterOf(Value value) {
+// Encodes Parameter{body | non-body{query | path}}.
+std::string SharedParameterOf(Value value) {
   const std::string_view in = value["in"].AsString();
-  if (in == "body") return Wrapped(1, Wrapped(1, Message(value, kBodyRows, 6)));
+  if (in == "body") return Wrapped(1, Message(value, kBodyRows, 6));
   const std::string non_body = in == "path" ? Wrapped(4, Message(value, kPathRows, 22))
                                             : Wrapped(3, Message(value, kQueryRows, 23));
-  return Wrapped(1, Wrapped(2, non_body));
+  return Wrapped(2, non_body);
+}
+
+// Encodes ParametersItem{parameter | json_reference}.
+std::string ParameterOf(Value value) {
+  if (const Value ref = value["$ref"]; ref.is_string()) {
+    std::string reference;
+    AppendBytes(1, ref.AsString(), reference);
+    return Wrapped(2, reference);
+  }
+  return Wrapped(1, SharedParameterOf(value));
 }
 
 std::string SchemaItemOf(Value value) { return Wrapped(1, SchemaOf(value)); }
@@ -275,6 +285,7 @@ constexpr Row kDocumentRows[] = {
     {"info", 2, Row::Type::kMessage, &InfoMessage},
     {"paths", 8, Row::Type::kMessage, &PathsMessage},
     {"definitions", 9, Row::Type::kNamed, &SchemaOf},
+    {"parameters", 10, Row::Type::kNamed, &SharedParameterOf},
     {"securityDefinitions", 13, Row::Type::kNamed, &SecurityMessage},
 };
 

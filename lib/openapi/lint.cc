@@ -43,6 +43,13 @@ class Linter {
 
  private:
   void CheckRef(std::string_view ref) {
+    constexpr std::string_view kParameters = "#/parameters/";
+    if (ref.starts_with(kParameters)) {
+      ref.remove_prefix(kParameters.size());
+      if (document_["parameters"].Find(ref)) return;
+      problems_.push_back("$ref to no parameter: " + std::string(ref));
+      return;
+    }
     if (!ref.starts_with(prefix_)) {
       problems_.push_back("$ref to another place: " + std::string(ref));
       return;

@@ -171,6 +171,8 @@ void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions
     }
     return gvks;
   };
+  add(runtime::ObjectMetaSchema(), {});
+  add(runtime::ListMetaSchema(), {});
   add(StatusSchema(), {{"", "v1", "Status"}});
   add(DeleteOptionsSchema(), every_group("DeleteOptions"));
   add(VersionSchema(), {});

@@ -4,12 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/openapi/fragment.h"
 #include "apiserver/runtime/value.h"
 
 namespace apiserver::inline v0::openapi {
-
-// The document format that is being made.
-enum class Format { kV2, kV3 };
 
 // Builds the Values of a document; their text lives in one arena.
 class Tree {
