@@ -121,8 +121,9 @@ std::vector<openapi::Route> Only(std::vector<openapi::Route> routes, const std::
 ApiDocuments::ApiDocuments(Needs needs)
     : needs_(std::move(needs)),
       roots_(std::make_shared<Roots>(needs_.pool, [this] { return MakeRoots(); })),
-      v2_(std::make_shared<OpenApi>(needs_.pool, [this] { return MakeV2(); })),
-      v3_index_(std::make_shared<OpenApi>(needs_.pool, [this] { return MakeIndex(); })) {}
+      v2_(std::make_shared<OpenApiV2>(needs_.pool, [this] { return MakeV2(); })),
+      v3_index_(std::make_shared<OpenApi>(needs_.pool, [this] { return MakeIndex(); })),
+      fragments_(needs_.pool) {}
 
 bool ApiDocuments::KnowsDiscovery(std::string_view path) const {
   const Names names = NamesIn(WithoutSlash(path).substr(1));
@@ -137,12 +138,10 @@ std::optional<std::string> ApiDocuments::GroupJson(const std::string& group) con
   for (std::string& version : Ordered(needs_.routes.VersionsOf(group), group)) {
     shown.versions.push_back({.version = std::move(version), .resources = {}});
   }
-  std::vector<discovery::APIGroup> groups;
-  if (!shown.versions.empty()) groups.push_back(std::move(shown));
-  for (const discovery::APIGroup& each : needs_.sources.With(std::move(groups))) {
-    if (each.name == group) return discovery::APIGroupJson(each);
-  }
-  return std::nullopt;
+  const bool installed = !shown.versions.empty();
+  const auto merged =
+      needs_.sources.WithGroup(group, installed ? std::optional(std::move(shown)) : std::nullopt);
+  return merged ? std::optional(discovery::APIGroupJson(*merged)) : std::nullopt;
 }
 
 http::Step ApiDocuments::ServeDiscovery(http::Exchange& exchange) {
@@ -182,8 +181,8 @@ http::Step ApiDocuments::ServeVersion(http::Exchange& exchange, const std::strin
 }
 
 http::Step ApiDocuments::ServeOpenApiV2(http::Exchange& exchange) {
-  return v2_->Serve(needs_.routes.generation(), [&exchange](const OpenApi::Ptr& document) {
-    return SendOpenApiV2(exchange, document);
+  return v2_->Serve(Generation(), [&exchange](const OpenApiV2::Ptr& document) {
+    return SendOpenApiV2(exchange, *document);
   });
 }
 
@@ -202,8 +201,18 @@ http::Step ApiDocuments::ServeOpenApiV3(http::Exchange& exchange) {
     return send(document);
   }
   if (const auto part = FindPart(name)) return part->slot.v3->Serve(part->version, send);
-  const auto document = RouteSources::FindOpenApiV3(needs_.sources.behind, name);
-  return document ? send(document) : SendNoOpenApi(exchange);
+  if (const auto document = RouteSources::FindOpenApiV3(needs_.sources.behind, name)) {
+    return send(document);
+  }
+  const Names names = NamesIn(name);
+  if (names.known && !names.version.empty()) {
+    auto fragments = needs_.sources.Fragments(names.group, names.version);
+    if (!fragments.empty()) {
+      return fragments_.Of({names.group, names.version}, std::move(fragments))
+          ->Serve(FragmentDocuments::kVersion, send);
+    }
+  }
+  return SendNoOpenApi(exchange);
 }
 
 ApiDocuments::Part ApiDocuments::PartOf(std::string_view group, const Routes::Version& version) {
@@ -283,19 +292,53 @@ ApiDocuments::Text::Made ApiDocuments::MakeDiscovery(const std::string& group,
   return {std::make_shared<const std::string>(std::move(json)), taken.generation};
 }
 
-ApiDocuments::OpenApi::Made ApiDocuments::MakeV2() const {
+ApiDocuments::OpenApiV2::Made ApiDocuments::MakeV2() {
+  // Taken before the fragments: a change that comes meanwhile is in the next document.
+  const std::uint64_t generation = needs_.sources.generation();
   const Routes::Snapshot snapshot = needs_.routes.Take();
+  std::vector<openapi::FragmentPtr> fragments;
+  for (auto& [version, own] : needs_.sources.AllFragments()) {
+    std::move(own.begin(), own.end(), std::back_inserter(fragments));
+  }
+  auto base = BaseOf(snapshot, fragments);
+  return {std::make_shared<const V2Document>(std::move(base), std::move(fragments)),
+          generation + snapshot.generation};
+}
+
+// Adding a fragment does not make the base anew: that has only the definitions they refer to.
+std::shared_ptr<const openapi::V2Base> ApiDocuments::BaseOf(
+    const Routes::Snapshot& snapshot, const std::vector<openapi::FragmentPtr>& fragments) {
+  std::string of;
   std::vector<ServedPtr> all;
   for (const Routes::Group& group : snapshot.groups) {
     for (const Routes::Version& version : group.versions) {
+      of.append(group.name).append("/").append(version.version).append(" ");
+      of.append(std::to_string(version.generation)).append("\n");
       all.insert(all.end(), version.served.begin(), version.served.end());
     }
   }
+  std::set<std::string_view> references;
+  std::vector<openapi::FragmentPtr> referring;
+  for (const openapi::FragmentPtr& fragment : fragments) {
+    bool more = false;
+    for (const std::string_view name : fragment->References()) {
+      more |= references.insert(name).second;
+    }
+    if (more) referring.push_back(fragment);
+  }
+  for (const std::string_view name : references) of.append(name).append("\n");
+  {
+    const auto kept = v2_base_.Lock();
+    if (kept->base && kept->of == of) return kept->base;
+  }
   openapi::Input input = InputOf(needs_.owners(), all);
+  input.fragments = std::move(referring);
   std::vector<openapi::Route> more = DiscoveryRoutes(GroupsOf(snapshot));
   more.insert(more.end(), needs_.extra_routes.begin(), needs_.extra_routes.end());
   std::move(more.begin(), more.end(), std::back_inserter(input.routes));
-  return {std::make_shared<const openapi::Document>(openapi::BuildV2(input)), snapshot.generation};
+  auto base = std::make_shared<const openapi::V2Base>(openapi::BuildV2Base(input));
+  *v2_base_.Lock() = {std::move(of), base};
+  return base;
 }
 
 ApiDocuments::OpenApi::Made ApiDocuments::MakeV3(const std::string& group,
@@ -331,9 +374,11 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
       etags.emplace(path, document->etag);
     }
   }
-  return {std::make_shared<const openapi::Document>(
-              openapi::V3Index(needs_.sources.With(std::move(etags)))),
-          generation};
+  etags = needs_.sources.With(std::move(etags));
+  for (const auto& [version, fragments] : needs_.sources.AllFragments()) {
+    etags.emplace(RootOf(version.group) + "/" + version.version, openapi::EtagOf(fragments));
+  }
+  return {std::make_shared<const openapi::Document>(openapi::V3Index(etags)), generation};
 }
 
 openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,

@@ -16,7 +16,9 @@
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/openapi/spec.h"
+#include "server/fragment_documents.h"
 #include "server/lazy.h"
+#include "server/openapi_handlers.h"
 #include "server/owner.h"
 #include "server/route_sources.h"
 #include "server/routes.h"
@@ -51,6 +53,7 @@ class ApiDocuments {
  private:
   using Text = Lazy<std::string>;
   using OpenApi = Lazy<openapi::Document>;
+  using OpenApiV2 = Lazy<V2Document>;
   using Roots = Lazy<std::shared_ptr<const discovery::Roots>>;
   // The documents of one path of v3, for example "apis/<group>/<version>": OpenAPI, and discovery
   // if it is a group version.
@@ -85,7 +88,10 @@ class ApiDocuments {
 
   Roots::Made MakeRoots() const;
   Text::Made MakeDiscovery(const std::string& group, const std::string& version) const;
-  OpenApi::Made MakeV2() const;
+  OpenApiV2::Made MakeV2();
+  // Returns the part of v2 that is made of installed resources.
+  std::shared_ptr<const openapi::V2Base> BaseOf(const Routes::Snapshot& snapshot,
+                                                const std::vector<openapi::FragmentPtr>& fragments);
   OpenApi::Made MakeV3(const std::string& group, const std::string& version) const;
   OpenApi::Made MakeV3(const std::string& path) const;
   OpenApi::Made MakeIndex();
@@ -95,9 +101,16 @@ class ApiDocuments {
 
   const Needs needs_;
   const std::shared_ptr<Roots> roots_;
-  const std::shared_ptr<OpenApi> v2_;
+  const std::shared_ptr<OpenApiV2> v2_;
   const std::shared_ptr<OpenApi> v3_index_;
+  FragmentDocuments fragments_;
   Guarded<Slots> slots_;
+  // The base of v2 that was made last, with the generations and the references it was made of.
+  struct KeptBase {
+    std::string of;
+    std::shared_ptr<const openapi::V2Base> base;
+  };
+  Guarded<KeptBase> v2_base_;
 };
 
 }  // namespace apiserver::inline v0::server

@@ -11,6 +11,7 @@
 
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/meta/errors.h"
+#include "response/pool_body.h"
 
 namespace apiserver::v0::server {
 
@@ -74,12 +75,59 @@ std::string HttpDate(Clock::Wall when) {
          two(parts.tm_hour) + ":" + two(parts.tm_min) + ":" + two(parts.tm_sec) + " GMT";
 }
 
+// Makes the document piece by piece. On the pool: a piece may take long.
+class V2Body final : public http::BodySource {
+ public:
+  V2Body(std::shared_ptr<const openapi::V2Base> base,
+         std::shared_ptr<const std::vector<openapi::FragmentPtr>> fragments, bool protobuf)
+      : writer_(std::move(base), std::move(fragments), protobuf) {}
+
+  http::Pull Next(http::ChunkWriter& out, const Waker&) override {
+    std::string piece;
+    if (!writer_.Append(piece)) return http::Pull::kEnd;
+    out.Take(std::move(piece));
+    return http::Pull::kMore;
+  }
+
+ private:
+  openapi::V2Writer writer_;
+};
+
 }  // namespace
 
-http::Step SendOpenApiV2(http::Exchange& exchange, const OpenApiPtr& document) {
+V2Document::V2Document(std::shared_ptr<const openapi::V2Base> base,
+                       std::vector<openapi::FragmentPtr> fragments)
+    : base_(std::move(base)),
+      fragments_(std::make_shared<const std::vector<openapi::FragmentPtr>>(std::move(fragments))) {
+  etag_ = fragments_->empty() ? base_->document.etag : openapi::EtagOf(*base_, *fragments_);
+}
+
+OpenApiPtr V2Document::whole() const {
+  return fragments_->empty() ? OpenApiPtr(base_, &base_->document) : nullptr;
+}
+
+std::unique_ptr<http::BodySource> V2Document::NewBody(http::Exchange& exchange,
+                                                      bool protobuf) const {
+  return response::NewPoolBody(exchange, std::make_unique<V2Body>(base_, fragments_, protobuf));
+}
+
+http::Step SendOpenApiV2(http::Exchange& exchange, const V2Document& document) {
   const Form* form = Choose(exchange.request().headers.Get("Accept"), kV2Forms);
   if (!form) return meta::NewGenericServerResponse(406, "", {}, "");
-  SendDocument(exchange, *form, document, {{"Vary", "Accept"}});
+  if (OpenApiPtr whole = document.whole()) {
+    SendDocument(exchange, *form, std::move(whole), {{"Vary", "Accept"}});
+    return http::Step::Done();
+  }
+  http::ResponseHead head{.code = 200, .headers = {{"Vary", "Accept"}}};
+  const std::string quoted = "\"" + document.etag() + "\"";
+  head.headers.Set("Etag", quoted);
+  if (exchange.request().headers.Get("If-None-Match") == quoted) {
+    head.code = 304;
+    exchange.writer().Send(std::move(head), {});
+    return http::Step::Done();
+  }
+  head.headers.Set("Content-Type", std::string(form->content_type));
+  exchange.writer().Stream(std::move(head), document.NewBody(exchange, form->protobuf));
   return http::Step::Done();
 }
 

@@ -29,6 +29,13 @@ void Merge(discovery::APIGroup more, bool instead, std::vector<discovery::APIGro
 
 }  // namespace
 
+std::optional<discovery::APIGroup> RouteSource::FindGroup(std::string_view group) const {
+  for (discovery::APIGroup& each : Groups()) {
+    if (each.name == group) return std::move(each);
+  }
+  return std::nullopt;
+}
+
 // Asked in order: the first source that has a route wins.
 std::shared_ptr<Route> RouteSources::Find(const List& list, const request::RequestInfo& info) {
   for (const auto& source : list) {
@@ -41,10 +48,9 @@ std::optional<discovery::APIVersion> RouteSources::FindVersion(const List& list,
                                                                std::string_view group,
                                                                std::string_view version) {
   for (const auto& source : list) {
-    for (const discovery::APIGroup& each : source->Groups()) {
-      if (each.name != group) continue;
-      if (const discovery::APIVersion* const found = FindIn(each, version)) return *found;
-    }
+    const auto found = source->FindGroup(group);
+    if (!found) continue;
+    if (const discovery::APIVersion* const rows = FindIn(*found, version)) return *rows;
   }
   return std::nullopt;
 }
@@ -75,9 +81,8 @@ std::uint64_t RouteSources::generation() const {
 
 bool RouteSources::Show(std::string_view group, std::string_view version) const {
   return std::ranges::any_of(All(), [&](const auto& source) {
-    return std::ranges::any_of(source->Groups(), [&](const discovery::APIGroup& each) {
-      return each.name == group && (version.empty() || FindIn(each, version));
-    });
+    const auto found = source->FindGroup(group);
+    return found && (version.empty() || FindIn(*found, version));
   });
 }
 
@@ -95,6 +100,35 @@ std::vector<discovery::APIGroup> RouteSources::With(
     }
   }
   return installed;
+}
+
+std::optional<discovery::APIGroup> RouteSources::WithGroup(
+    const std::string& name, std::optional<discovery::APIGroup> installed) const {
+  std::vector<discovery::APIGroup> groups;
+  if (installed) groups.push_back(*std::move(installed));
+  for (auto source = in_front.rbegin(); source != in_front.rend(); ++source) {
+    if (auto group = (*source)->FindGroup(name)) Merge(*std::move(group), /*instead=*/true, groups);
+  }
+  for (const auto& source : behind) {
+    if (auto group = source->FindGroup(name)) Merge(*std::move(group), /*instead=*/false, groups);
+  }
+  return groups.empty() ? std::nullopt : std::optional(std::move(groups.front()));
+}
+
+std::vector<openapi::FragmentPtr> RouteSources::Fragments(std::string_view group,
+                                                          std::string_view version) const {
+  for (const auto& source : All()) {
+    auto fragments = source->Fragments(group, version);
+    if (!fragments.empty()) return fragments;
+  }
+  return {};
+}
+
+std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> RouteSources::AllFragments()
+    const {
+  std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> all;
+  for (const auto& source : All()) all.merge(source->AllFragments());
+  return all;
 }
 
 std::map<std::string, std::string> RouteSources::With(

@@ -36,7 +36,15 @@ class RouteSources {
   bool Show(std::string_view group, std::string_view version) const;
   // Returns `installed` and the groups of the sources; of two of one version, the one asked first.
   std::vector<discovery::APIGroup> With(std::vector<discovery::APIGroup> installed) const;
-  // Does the same for ETags of OpenAPI v3, by path.
+  // Does the same for one group. nullopt: there is none.
+  std::optional<discovery::APIGroup> WithGroup(const std::string& name,
+                                               std::optional<discovery::APIGroup> installed) const;
+  // Returns the fragments of a group version, of the source that is asked first.
+  std::vector<openapi::FragmentPtr> Fragments(std::string_view group,
+                                              std::string_view version) const;
+  // Returns those of all group versions.
+  std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> AllFragments() const;
+  // Returns `installed` and the ETags of the sources' documents of OpenAPI v3, by path.
   std::map<std::string, std::string> With(std::map<std::string, std::string> installed) const;
 
  private:

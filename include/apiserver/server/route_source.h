@@ -11,8 +11,10 @@
 #include "apiserver/base/status.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
+#include "apiserver/openapi/fragment.h"
 #include "apiserver/openapi/spec.h"
 #include "apiserver/request/request_info.h"
+#include "apiserver/runtime/names.h"
 #include "apiserver/storage/stats.h"
 
 // Routes for resources that are not installed one by one, such as those of a proxy.
@@ -45,6 +47,19 @@ class RouteSource {
   // Returns the groups that discovery lists. Requests for "/apis/<group>/<version>" itself go to
   // Find first.
   virtual std::vector<discovery::APIGroup> Groups() const { return {}; }
+  // Returns one of them. nullopt: it is not this source's. Looked for among Groups(); a source of
+  // many groups finds it without making the others.
+  virtual std::optional<discovery::APIGroup> FindGroup(std::string_view group) const;
+  // Returns what it adds to OpenAPI for a group version, whose document of v3 is made of that
+  // alone, and to v2.
+  virtual std::vector<openapi::FragmentPtr> Fragments(std::string_view /*group*/,
+                                                      std::string_view /*version*/) const {
+    return {};
+  }
+  // Returns the fragments of all its group versions.
+  virtual std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> AllFragments() const {
+    return {};
+  }
   // Returns complete OpenAPI v3 documents, by path ("apis/metrics.k8s.io/v1beta1"). They are not
   // merged into OpenAPI v2.
   virtual std::map<std::string, std::shared_ptr<const openapi::Document>> OpenApiV3() const {
