@@ -21,12 +21,14 @@ struct APIResource {
   std::string group;
   std::string version;
   std::string kind;
-  std::vector<std::string> verbs;  // Sorted.
+  std::vector<std::string> verbs;  // In the order in which clients are told them.
   std::vector<std::string> short_names;
   // Names for several resources at once, as "all" in `kubectl get all`.
   std::vector<std::string> categories;
   // See StorageVersionHash(). Empty: not stored here. Clients compare it for equality only.
   std::string storage_version_hash;
+
+  friend bool operator==(const APIResource&, const APIResource&) = default;
 };
 
 // A version with its resources.
