@@ -46,6 +46,12 @@ class Functions final : public VersionConverter {
     return version.to_hub == nullptr && version.from_hub == nullptr && version.conversions.empty();
   }
 
+  // Returns true if a field of `from` may be unknown in `to`. Go types of one shape have the same
+  // fields; each version of a custom resource has a schema of its own.
+  static bool Prunes(const Kind& kind, const KindVersion& from, const KindVersion& to) {
+    return kind.semantics() == Semantics::kCustomResource && from.schema != to.schema;
+  }
+
   // Converts by way of the hub, so that n versions need 2n functions. Fields are renamed on the
   // hub's outer side: the functions of both versions see the hub's names.
   static Status ThroughHub(Object& object, std::string_view version) {
@@ -57,8 +63,8 @@ class Functions final : public VersionConverter {
     RETURN_IF_ERROR(Call(to.from_hub, object));
     RenameFields(object, to.conversions, RenameTo::kVersion);
     object.SetVersion(to.version);
-    if (IsSame(from) && IsSame(to)) return {};
-    // Fields are in any order.
+    if (IsSame(from) && IsSame(to) && !Prunes(object.kind(), from, to)) return {};
+    // Fields are in any order, or not in this version.
     const Status settled = Settle(object, {.defaults = false});
     return settled.ok() ? settled : Failed(object, settled.message());
   }
