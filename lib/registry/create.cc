@@ -41,6 +41,7 @@ Result<std::string> GenericStore::PrepareCreate(const Context& ctx, runtime::Obj
   if (NeedsName(object)) {
     object.Edit("metadata", "name") = rest::GenerateName(object.generate_name(), *config_.random);
   }
+  if (options_.refuse_create) RETURN_IF_ERROR(options_.refuse_create(ctx, object));
   RETURN_IF_ERROR(
       rest::BeforeCreate(*options_.strategy, ctx, object, Checked(runtime::SchemaPart::kObject)));
   if (validate) RETURN_IF_ERROR(validate(ctx, object));

@@ -135,6 +135,14 @@ Result<storage::Update> GenericStore::TryMark(DeleteCall& call,
   if (grace.pending) return end(Ending::kAlreadyDeleting);
 
   auto object = existing->Clone();
+  if (MarksItself(*existing)) {
+    object->Edit("metadata", "deletionTimestamp") =
+        runtime::FormatTime(runtime::UnixTime::From(config_.clock->WallNow()));
+    options_.mark_deleted(*object);
+    call.pending_finalizers = object->finalizers().size() > 0;
+    call.ending = Ending::kMarked;
+    return storage::Update{.object = std::move(object), .ttl = std::nullopt};
+  }
   if (grace.graceful) grace.Apply(*object);
   if (auto finalizers = GarbageCollectionFinalizers(call.ctx, *existing, call.options)) {
     SetFinalizers(*object, *finalizers);
@@ -238,7 +246,7 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
   const bool run_hooks = !options.dry_run;
   Marked marked;
   marked.delete_now = true;
-  const bool mark = grace.graceful || first->finalizers().size() > 0 ||
+  const bool mark = MarksItself(*first) || grace.graceful || first->finalizers().size() > 0 ||
                     GarbageCollectionFinalizers(ctx, *first, call.options).has_value();
   if (mark) {
     ASSIGN_OR_RETURN(marked, MarkForDeletion(call, first));

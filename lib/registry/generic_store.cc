@@ -52,8 +52,8 @@ bool CallsHost(const StoreOptions& options) {
 }  // namespace
 
 // The transformer encrypts below the cache, so that the cache holds plain objects.
-std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
-                                                const runtime::KindPtr& kind) {
+std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
+                                               const runtime::KindPtr& kind) {
   storage::store::Options store;
   store.engine = config.engine;
   store.kind = kind;
@@ -76,14 +76,15 @@ std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
 }
 
 GenericStore::GenericStore(StorageConfig config, StoreOptions options,
-                           std::unique_ptr<storage::Interface> storage)
+                           std::shared_ptr<storage::Interface> storage, Over over)
     : config_(std::move(config)),
       options_(std::move(options)),
       rules_(options_.kind),
       calls_host_(CallsHost(options_)),
       tables_(TablesOf(*options_.kind, config_)),
-      storage_(std::move(storage)) {
-  if (config_.metrics == nullptr) return;
+      storage_(std::move(storage)),
+      over_(over) {
+  if (config_.metrics == nullptr || over_ == Over::kShared) return;
   stats_shown_ = ShowStorageStats(config_.metrics,
                                   {options_.kind->group(), options_.kind->plural()}, *storage_);
 }
@@ -156,17 +157,69 @@ Status GenericStore::Tell(const Context& ctx, const Hook& hook,
   return {};
 }
 
+namespace {
+
+Status Missing(std::string_view what) {
+  return {Reason::kInvalid, "registry store: " + std::string(what) + " is required"};
+}
+
+Status CheckConfig(const StorageConfig& config) {
+  if (config.engine == nullptr) return Missing("engine");
+  if (config.watch_cache && config.executor == nullptr) return Missing("executor");
+  return {};
+}
+
+Status CheckOptions(const StoreOptions& options) {
+  if (options.kind == nullptr) return Missing("kind");
+  if (options.strategy == nullptr) return Missing("strategy");
+  return {};
+}
+
+// A storage with the metrics of its resource, which several stores would show several times.
+class SharedStorage {
+ public:
+  SharedStorage(const StorageConfig& config, const runtime::KindPtr& kind)
+      : storage_(NewStorage(config, kind)) {
+    if (config.metrics == nullptr) return;
+    shown_ = ShowStorageStats(config.metrics, {kind->group(), kind->plural()}, *storage_);
+  }
+  SharedStorage(const SharedStorage&) = delete;
+  SharedStorage& operator=(const SharedStorage&) = delete;
+  ~SharedStorage() { storage_->Stop(); }
+
+  storage::Interface& storage() { return *storage_; }
+
+ private:
+  const std::unique_ptr<storage::Interface> storage_;
+  Context::Registration shown_;
+};
+
+}  // namespace
+
 Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options) {
-  const auto missing = [](std::string_view what) {
-    return Status(Reason::kInvalid, "registry store: " + std::string(what) + " is required");
-  };
-  if (config.engine == nullptr) return missing("engine");
-  if (options.kind == nullptr) return missing("kind");
-  if (options.strategy == nullptr) return missing("strategy");
-  if (config.watch_cache && config.executor == nullptr) return missing("executor");
+  RETURN_IF_ERROR(CheckConfig(config));
+  RETURN_IF_ERROR(CheckOptions(options));
   RETURN_IF_ERROR(CheckDeclaredPaths(options));
-  auto storage = OpenStorage(config, options.kind);
-  return std::make_shared<GenericStore>(config, std::move(options), std::move(storage));
+  auto storage = NewStorage(config, options.kind);
+  return std::make_shared<GenericStore>(config, std::move(options), std::move(storage),
+                                        GenericStore::Over::kOwn);
+}
+
+Result<std::shared_ptr<storage::Interface>> OpenStorage(const StorageConfig& config,
+                                                        const runtime::KindPtr& kind) {
+  RETURN_IF_ERROR(CheckConfig(config));
+  if (kind == nullptr) return Missing("kind");
+  const auto shared = std::make_shared<SharedStorage>(config, kind);
+  return std::shared_ptr<storage::Interface>(shared, &shared->storage());
+}
+
+Result<std::shared_ptr<Store>> NewStoreOver(std::shared_ptr<storage::Interface> storage,
+                                            const StorageConfig& config, StoreOptions options) {
+  if (storage == nullptr) return Missing("storage");
+  RETURN_IF_ERROR(CheckConfig(config));
+  RETURN_IF_ERROR(CheckOptions(options));
+  return std::make_shared<GenericStore>(config, std::move(options), std::move(storage),
+                                        GenericStore::Over::kShared);
 }
 
 }  // namespace apiserver::v0::registry

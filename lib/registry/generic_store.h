@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,19 +19,21 @@ namespace apiserver::inline v0::registry {
 
 // The storage that NewStore() puts below a store: a watch cache over an engine, or the engine
 // alone.
-std::unique_ptr<storage::Interface> OpenStorage(const StorageConfig& config,
-                                                const runtime::KindPtr& kind);
+std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
+                                               const runtime::KindPtr& kind);
 
 // A file per verb: create.cc, get.cc, list.cc, update.cc, delete.cc, delete_collection.cc,
 // watch.cc.
 class GenericStore final : public Store {
  public:
+  // Whether the storage ends with the store, or is that of other stores too.
+  enum class Over : std::uint8_t { kOwn, kShared };
   GenericStore(StorageConfig config, StoreOptions options,
-               std::unique_ptr<storage::Interface> storage);
-  ~GenericStore() override { storage_->Stop(); }
+               std::shared_ptr<storage::Interface> storage, Over over);
+  ~GenericStore() override { End(); }
 
   std::unique_ptr<runtime::Object> New() const override;
-  void Destroy() override { storage_->Stop(); }
+  void Destroy() override { End(); }
   bool NamespaceScoped() const override { return options_.strategy->NamespaceScoped(); }
   std::string GetSingularName() const override { return options_.kind->singular(); }
   std::vector<std::string> ShortNames() const override { return options_.kind->short_names(); }
@@ -73,6 +76,9 @@ class GenericStore final : public Store {
                                          const meta::ListOptions& list_options) override;
 
  private:
+  void End() {
+    if (over_ == Over::kOwn) storage_->Stop();
+  }
   // "/namespace/name" or "/name". kBadRequest: no namespace, no name, or one that no path can have.
   Result<std::string> KeyFor(const Context& ctx, std::string_view name) const;
   // The keys and the predicate of a list or watch.
@@ -119,6 +125,10 @@ class GenericStore final : public Store {
                                    const storage::UpdateOptions& options,
                                    const storage::TryUpdate& try_update, bool dry_run);
 
+  // True if the host's mark_deleted is to be called for a delete of `object`.
+  bool MarksItself(const runtime::Object& object) const {
+    return options_.mark_deleted != nullptr && !object.deleting();
+  }
   struct DeleteCall;
   struct Marked;
   Result<Marked> MarkForDeletion(DeleteCall& call, const runtime::ObjectPtr& first);
@@ -143,7 +153,8 @@ class GenericStore final : public Store {
   const bool calls_host_;  // Reads and watches run functions that may wait.
   // The convertors for the kind's own columns, by version.
   const std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables_;
-  const std::unique_ptr<storage::Interface> storage_;
+  const std::shared_ptr<storage::Interface> storage_;
+  const Over over_;
   Context::Registration stats_shown_;
 };
 

@@ -59,7 +59,7 @@ SourceReader::SourceReader(const StorageConfig& config, SourceOptions options,
       options_(std::move(options)),
       engine_(
           NewReplicaEngine(*config.clock, options_.history_window, options_.history_events_max)),
-      copy_(OpenStorage(Over(*engine_, config), options_.store.kind)),
+      copy_(NewStorage(Over(*engine_, config), options_.store.kind)),
       replica_({.kind = options_.store.kind,
                 .clock = config.clock,
                 .random = config.random,

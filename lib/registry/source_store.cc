@@ -272,8 +272,8 @@ Result<std::shared_ptr<Store>> NewSourceStore(const StorageConfig& config, Sourc
   RETURN_IF_ERROR(CheckDeclaredPaths(options.store));
   StoreOptions store = options.store;
   auto reader = std::make_shared<SourceReader>(config, std::move(options), std::move(source));
-  auto made = std::make_shared<GenericStore>(config, std::move(store),
-                                             std::make_unique<SourceStorage>(reader));
+  auto made = std::make_shared<GenericStore>(
+      config, std::move(store), std::make_shared<SourceStorage>(reader), GenericStore::Over::kOwn);
   // Started last: the first reports need the whole store.
   reader->Start();
   return made;

@@ -70,6 +70,7 @@ Result<storage::Update> GenericStore::TryCreate(UpdateCall& call) const {
   rest::WipeObjectMetaSystemFields(*object);
   rest::FillObjectMetaSystemFields(*object, *config_.clock, *config_.random);
   call.creating = true;
+  if (options_.refuse_create) RETURN_IF_ERROR(options_.refuse_create(call.ctx, *object));
   RETURN_IF_ERROR(rest::BeforeCreate(call.strategy, call.ctx, *object, call.checked));
   if (call.request.validate_create) {
     RETURN_IF_ERROR(call.request.validate_create(call.ctx, *object));

@@ -79,6 +79,15 @@ struct StoreOptions {
   // Returns the value of a field that field selectors may name. Null: metadata.name,
   // metadata.namespace and the kind's selectable fields.
   std::function<std::string(const runtime::Object&, std::string_view field)> field_value = nullptr;
+  // Refuses creates, also those by update and apply, by returning an error. Called with the object
+  // after admission and before validation, on the thread of the write; may block. Null: none is
+  // refused.
+  std::function<Status(const Context&, const runtime::Object&)> refuse_create = nullptr;
+  // Prepares an object for its deletion: called by the first delete of each object, with its
+  // deletionTimestamp set, instead of what marks an object with finalizers. It may add finalizers,
+  // and the object is deleted when the last of them goes. Called on the thread of the delete, and
+  // again for each retry; may block. Null: objects are marked as Kubernetes' usual ones are.
+  std::function<void(runtime::Object&)> mark_deleted = nullptr;
   // Called after a write has been stored and before the response, on the thread of the write; may
   // block, must not fail. Not called for dry runs. Null: nothing is called.
   std::function<void(const runtime::Object&)> after_create = nullptr;
@@ -131,6 +140,19 @@ class Store : public rest::Storage,
 // Makes a store. kInvalid: a required option is missing, or the path of a column or of a selectable
 // field leads to nothing that the kind's schema has.
 Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOptions options);
+
+// Opens the storage of the resource of `kind`, for several stores over the same objects: one watch
+// cache, which reads the stored objects before this returns if the engine is in this process.
+// Objects are stored in the kind's storage version. Destroying the result, which may block, ends
+// its watches. kInvalid: a required part of `config` is missing.
+Result<std::shared_ptr<storage::Interface>> OpenStorage(const StorageConfig& config,
+                                                        const runtime::KindPtr& kind);
+// Makes a store over an open storage, for one of several versions of a resource: its kind has the
+// names, versions and storage version of the storage's kind, and a hub version of its own, in which
+// its strategy, validation, admission and field ownership work. Store::Destroy() leaves the storage
+// open. Columns and selectable fields may lead to nothing. kInvalid: a required option is missing.
+Result<std::shared_ptr<Store>> NewStoreOver(std::shared_ptr<storage::Interface> storage,
+                                            const StorageConfig& config, StoreOptions options);
 
 // Makes the status subresource of `main`, for the same objects with its own strategy. It serves get
 // and update only.
