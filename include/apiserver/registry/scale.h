@@ -33,6 +33,9 @@ struct ScaleOptions {
   std::string label_selector_path = "";
   // The clock for the age column of a Table. Must outlive the storage.
   const Clock* clock = &RealClock();
+  // Requires the paths to lead to fields that the kind's schema has. False: a path may lead to
+  // nothing, and its objects have no Scale then, as those of CustomResourceDefinitions.
+  bool check_paths = true;
 };
 
 // Makes the scale subresource of `main`: get, update and patch. A write uses `main`'s strategy, and
