@@ -145,7 +145,10 @@ class Dispatcher final : public Installed {
     if (!exchange.Find<rest::Namespace>()) {
       exchange.Set(rest::Namespace{std::string(info.namespace_)});
     }
-    ASSIGN_OR_RETURN(const Action* const action, Find(*resource, info, exchange.request().method));
+    const std::string& method = exchange.request().method;
+    const bool as_get = method == "HEAD" && exchange.Find<HeadAsGet>() != nullptr;
+    ASSIGN_OR_RETURN(const Action* const action,
+                     Find(*resource, info, as_get ? std::string_view("GET") : method));
     if (const auto& deprecation = resource->scope->deprecation) Warn(exchange, deprecation);
     return Found{resource, action};
   }

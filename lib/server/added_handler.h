@@ -36,6 +36,9 @@ class AddedHandler final : public Handler {
   Status RemoveAPIResource(const runtime::GroupVersionResource& resource) override {
     return installer_.RemoveResource(*owner_, resource);
   }
+  Result<std::shared_ptr<Route>> NewRoute(APIResourceInfo resource) override {
+    return installer_.NewRoute(*owner_, resource);
+  }
   Status HandlePath(std::string path, http::Handler handler, bool listed) override {
     return server_.HandlePath(std::move(path), std::move(handler), listed);
   }

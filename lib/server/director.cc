@@ -38,13 +38,8 @@ bool Server::IsLongRunning(const request::RequestInfo& info, std::string_view me
 }
 
 bool Server::IsInstalled(const request::RequestInfo& info) const {
-  const ServedPtr served = routes_.Find(info);
-  if (!served) return false;
-  std::string name(info.resource);
-  if (!info.subresource.empty()) name.append("/").append(info.subresource);
-  const auto& resources = served->installed().resources();
-  return std::any_of(resources.begin(), resources.end(),
-                     [&name](const auto& resource) { return resource.name == name; });
+  const auto route = FindRoute(info);
+  return route && route->IsResource(info);
 }
 
 Result<storage::Stats> Server::StatsOf(const request::RequestInfo& info) const {

@@ -20,7 +20,7 @@ std::vector<admission::EquivalentResource> EquivalentResources::EquivalentResour
            .kind = {own ? at.group : row.group, own ? at.version : row.version, row.kind}});
     }
   }
-  return found;
+  return found.empty() ? sources_.EquivalentsOf(resource, subresource) : found;
 }
 
 }  // namespace apiserver::v0::server

@@ -144,6 +144,8 @@ Server::~Server() {
   // requests.
   pre_shutdown_.Forget();
   post_start_.Forget();
+  // The storages of routes are destroyed on the pool, which does not outlive them.
+  sources_.Forget();
 }
 
 registry::StorageConfig Server::Storage(storage::kv::Engine& engine) {

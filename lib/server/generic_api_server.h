@@ -49,6 +49,9 @@ class Server final : public GenericAPIServer {
   Status RemoveAPIResource(const runtime::GroupVersionResource& resource) override {
     return installer_.RemoveResource(own_, resource);
   }
+  Result<std::shared_ptr<Route>> NewRoute(APIResourceInfo resource) override {
+    return installer_.NewRoute(own_, resource);
+  }
   Result<Handler*> AddHandler(HandlerOptions options) override;
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
@@ -134,7 +137,7 @@ class Server final : public GenericAPIServer {
   const std::shared_ptr<metrics::Registry> slis_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
   RequestMetrics request_metrics_{*metrics_};
-  const EquivalentResources equivalents_{routes_};
+  const EquivalentResources equivalents_{routes_, sources_};
   Owner own_;  // The server as the first handler of its chain.
   Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.
   // The route sources of `added_`; change only before PrepareRun, with `added_` locked.

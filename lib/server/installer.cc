@@ -40,6 +40,26 @@ Result<Installer::InstalledList> Installer::Prepare(
       .InstallREST();
 }
 
+Result<std::shared_ptr<const endpoints::Installed>> Installer::PrepareOne(
+    const Owner& owner, const APIResourceInfo& resource) {
+  const runtime::GroupVersionResource& name = resource.resource;
+  ASSIGN_OR_RETURN(auto installed, Prepare(owner, {name.group, name.version}, resource.storage));
+  // A resource and its subresources change together; anything else in the list is a mistake.
+  if (installed.size() != 1 || installed.front()->resource() != name) {
+    return Status(Reason::kInvalid, "server: the storages of " + NameOf(name) +
+                                        " must be its own and those of its subresources");
+  }
+  return std::move(installed.front());
+}
+
+Result<std::shared_ptr<Route>> Installer::NewRoute(const Owner& owner,
+                                                   const APIResourceInfo& resource) {
+  ASSIGN_OR_RETURN(auto installed, PrepareOne(owner, resource));
+  std::vector<OwnedStoragePtr> owned;
+  for (const auto& storage : installed->storages()) owned.push_back(of_routes_.Own(storage));
+  return std::make_shared<Served>(owner, std::move(installed), std::move(owned));
+}
+
 // Puts the resources into the routes. No step after this fails: the owner of a storage destroys it.
 void Installer::Change(const Owner& owner, const std::vector<runtime::GroupVersion>& cleared,
                        InstalledList installed) {
@@ -77,13 +97,8 @@ Status Installer::InstallResource(const Owner& owner, const APIResourceInfo& res
   const runtime::GroupVersion version{name.group, name.version};
   RETURN_IF_ERROR(CheckOwner(owner, version));
   if (!replace && routes_.Find(name)) return ServedAlready(NameOf(name), "ReplaceAPIResource()");
-  ASSIGN_OR_RETURN(auto installed, Prepare(owner, version, resource.storage));
-  // A resource and its subresources change together; anything else in the list is a mistake.
-  if (installed.size() != 1 || installed.front()->resource() != name) {
-    return {Reason::kInvalid, "server: the storages of " + NameOf(name) +
-                                  " must be its own and those of its subresources"};
-  }
-  Change(owner, {}, std::move(installed));
+  ASSIGN_OR_RETURN(auto installed, PrepareOne(owner, resource));
+  Change(owner, {}, {std::move(installed)});
   return {};
 }
 

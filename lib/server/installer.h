@@ -20,19 +20,23 @@ namespace apiserver::inline v0::server {
 class Installer {
  public:
   // Storages that no resource uses any more are destroyed on `pool`. Both must outlive this.
-  Installer(Routes& routes, Executor& pool) : routes_(routes), storages_(pool) {}
+  Installer(Routes& routes, Executor& pool) : routes_(routes), storages_(pool), of_routes_(pool) {}
 
   // Do what Handler::InstallAPIGroup() and its siblings promise. `owner` must outlive its
   // resources.
   Status InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace);
   Status InstallResource(const Owner& owner, const APIResourceInfo& resource, bool replace);
   Status RemoveResource(const Owner& owner, const runtime::GroupVersionResource& resource);
+  Result<std::shared_ptr<Route>> NewRoute(const Owner& owner, const APIResourceInfo& resource);
   // Returns the storages of all served resources.
   std::vector<OwnedStoragePtr> Storages() const { return storages_.All(); }
 
  private:
   using InstalledList = std::vector<std::shared_ptr<const endpoints::Installed>>;
 
+  // Does Prepare() for one resource with its subresources.
+  static Result<std::shared_ptr<const endpoints::Installed>> PrepareOne(
+      const Owner& owner, const APIResourceInfo& resource);
   // Checks that no other handler serves the version: kConflict.
   Status CheckOwner(const Owner& owner, const runtime::GroupVersion& version) const;
   static Result<InstalledList> Prepare(
@@ -43,6 +47,7 @@ class Installer {
 
   Routes& routes_;
   OwnedStorages storages_;
+  OwnedStorages of_routes_;  // Of NewRoute().
   // Held while the served resources change.
   Guarded<bool> changing_{false};
 };

@@ -44,6 +44,19 @@ std::shared_ptr<Route> RouteSources::Find(const List& list, const request::Reque
   return nullptr;
 }
 
+std::vector<admission::EquivalentResource> RouteSources::EquivalentsOf(
+    const runtime::GroupVersionResource& resource, std::string_view subresource) const {
+  for (const auto& source : All()) {
+    auto found = source->Equivalents(resource, subresource);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+void RouteSources::Forget() {
+  for (const auto& source : All()) source->Forget();
+}
+
 std::optional<discovery::APIVersion> RouteSources::FindVersion(const List& list,
                                                                std::string_view group,
                                                                std::string_view version) {

@@ -30,6 +30,13 @@ class RouteSources {
   static std::shared_ptr<const openapi::Document> FindOpenApiV3(const List& list,
                                                                 const std::string& path);
 
+  // Returns the resource in all its versions, as the first source that has it says.
+  std::vector<admission::EquivalentResource> EquivalentsOf(
+      const runtime::GroupVersionResource& resource, std::string_view subresource) const;
+
+  // Tells all sources to give up their routes.
+  void Forget();
+
   // Grows with the generation of each source.
   std::uint64_t generation() const;
   // True if discovery shows the group and, unless that is empty, its version.

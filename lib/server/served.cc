@@ -36,10 +36,23 @@ std::vector<OwnedStoragePtr> OwnedStorages::All() const {
   return all;
 }
 
-// 404 for a request that found the resource just before it was removed.
+// A request may have found the resource just before it was removed or replaced.
 http::Step Served::Serve(http::Exchange& exchange) {
-  if (!Enter(exchange)) return meta::NewGenericServerResponse(404, "", {}, "");
-  return installed_->Serve(exchange);
+  if (Enter(exchange)) return installed_->Serve(exchange);
+  std::shared_ptr<Route> successor = running_.Lock()->successor;
+  if (!successor) return meta::NewGenericServerResponse(404, "", {}, "");
+  Route& route = *successor;
+  exchange.Set(std::move(successor));  // Beside this one, which the exchange keeps too.
+  return route.Serve(exchange);
+}
+
+// Linear in the subresources of one resource.
+bool Served::IsResource(const request::RequestInfo& info) const {
+  std::string name(info.resource);
+  if (!info.subresource.empty()) name.append("/").append(info.subresource);
+  const auto& resources = installed_->resources();
+  return std::any_of(resources.begin(), resources.end(),
+                     [&name](const auto& resource) { return resource.name == name; });
 }
 
 // A request that may take long, until its Context goes, where it is kept: ten thousand watches cost
@@ -66,30 +79,31 @@ class Served::Stay {
 bool Served::Enter(http::Exchange& exchange) {
   if (!IsLongRunning(exchange)) return !ended_;
   Stay& stay = exchange.Set(Stay(shared_from_this(), exchange.Share()));
-  const auto first = long_running_.Lock();
+  const auto running = running_.Lock();
   if (ended_) return false;
   stay.registered = true;
-  stay.next = *first;
-  stay.link = &*first;
+  stay.next = running->first;
+  stay.link = &running->first;
   if (stay.next != nullptr) stay.next->link = &stay.next;
-  *first = &stay;
+  running->first = &stay;
   return true;
 }
 
 // O(1): the list is linked through the requests.
 void Served::Leave(Stay& stay) {
-  const auto lock = long_running_.Lock();
+  const auto lock = running_.Lock();
   *stay.link = stay.next;
   if (stay.next != nullptr) stay.next->link = stay.link;
 }
 
 // The exchanges are cancelled on their loops, without the lock: a cancelled one leaves the list.
-void Served::End() {
+void Served::End(std::shared_ptr<Route> successor) {
   std::vector<std::shared_ptr<http::Exchange>> running;
   {
-    const auto first = long_running_.Lock();
+    const auto state = running_.Lock();
     ended_ = true;
-    for (const Stay* stay = *first; stay != nullptr; stay = stay->next) {
+    state->successor = std::move(successor);
+    for (const Stay* stay = state->first; stay != nullptr; stay = stay->next) {
       if (auto exchange = stay->exchange.lock()) running.push_back(std::move(exchange));
     }
   }

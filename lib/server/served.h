@@ -68,7 +68,6 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
 
   const Owner& owner() const { return owner_; }
   const endpoints::Installed& installed() const { return *installed_; }
-  // Answers 404 after End().
   http::Step Serve(http::Exchange& exchange) override;
   Status CheckBeforeBody(http::Exchange& exchange) const override {
     return installed_->CheckBeforeBody(exchange);
@@ -77,11 +76,17 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
     return installed_->LongRunning(info, method);
   }
   std::optional<storage::Stats> GetStats() const override { return installed_->GetStats(); }
-  // Ends the resource: no request begins any more, and watches and connections end.
-  void End();
+  bool IsResource(const request::RequestInfo& info) const override;
+  void End(std::shared_ptr<Route> successor = nullptr) override;
 
  private:
   class Stay;
+
+  // The list of requests that may take long; linked through themselves. And who comes after this.
+  struct Running {
+    Stay* first = nullptr;
+    std::shared_ptr<Route> successor = nullptr;
+  };
 
   // False: it has ended.
   bool Enter(http::Exchange& exchange);
@@ -90,8 +95,8 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
   const Owner& owner_;
   const std::vector<OwnedStoragePtr> storages_;
   const std::shared_ptr<const endpoints::Installed> installed_;
-  std::atomic<bool> ended_{false};        // Set under the lock.
-  Guarded<Stay*> long_running_{nullptr};  // The first of a list; linked through themselves.
+  std::atomic<bool> ended_{false};  // Set under the lock.
+  Guarded<Running> running_;
 };
 using ServedPtr = std::shared_ptr<Served>;
 

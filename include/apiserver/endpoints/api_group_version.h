@@ -43,6 +43,10 @@ struct Environment {
   Random* random = &SecureRandom();
 };
 
+// Set in an exchange, lets HEAD be answered as GET: as it is of custom resources, where upstream
+// looks at the verb alone. Other resources answer it with 405.
+struct HeadAsGet {};
+
 // A resource of a group version with its subresources, ready to serve. Immutable; it dispatches by
 // the request's RequestInfo rather than by matching patterns again. Any thread; on a loop Serve()
 // returns kWouldBlock rather than wait.

@@ -93,6 +93,11 @@ class Handler {
   // request, and cannot be installed again. kNotFound: it is not served. kConflict: another handler
   // serves it.
   virtual Status RemoveAPIResource(const runtime::GroupVersionResource& resource) = 0;
+  // Makes the route of a resource that a RouteSource of this handler finds. It serves what
+  // InstallAPIResource() would serve, with the handler's admission, but is in no document, and its
+  // storage no part of /readyz. A storage is destroyed on the pool after the route and its last
+  // request. kInvalid: a storage cannot be served.
+  virtual Result<std::shared_ptr<Route>> NewRoute(APIResourceInfo resource) = 0;
   // Serves `handler` at `path` outside the APIs, after authorization; a path that ends in '/' is a
   // prefix. `listed`: it appears in the index. kConflict: a handler of the chain has the path.
   // `handler` runs on an I/O loop, perhaps on several at once, and must not block there: see

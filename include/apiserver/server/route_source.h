@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/admission/admission.h"
 #include "apiserver/base/status.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
@@ -32,6 +33,12 @@ class Route {
   virtual bool LongRunning(const request::RequestInfo& info, std::string_view method) const = 0;
   // Returns the stored number and size, by which flow control weighs lists. nullopt: not known.
   virtual std::optional<storage::Stats> GetStats() const = 0;
+  // Returns true if metrics may name the resource of the request: it is one of a bounded number.
+  virtual bool IsResource(const request::RequestInfo& /*info*/) const { return false; }
+  // Ends a route that is not found any more: watches and connections end, other requests that run
+  // are finished. Requests that begin although, having found it before, are served by `successor`;
+  // null: they are answered 404.
+  virtual void End(std::shared_ptr<Route> /*successor*/) {}
 };
 
 // Finds the routes of a handler whose resources are not installed one by one. Any thread may call
@@ -42,6 +49,15 @@ class RouteSource {
   // Returns the route of a request; called several times for each. Null: it is not this source's,
   // and the next one is asked.
   virtual std::shared_ptr<Route> Find(const request::RequestInfo& info) const = 0;
+  // Gives up all routes of Handler::NewRoute(). Called once, when the server is destroyed and
+  // answers no more.
+  virtual void Forget() const {}
+  // Returns the resource, or the resource/subresource, in all versions in which it is served: for
+  // admission plugins that match equivalent resources.
+  virtual std::vector<admission::EquivalentResource> Equivalents(
+      const runtime::GroupVersionResource& /*resource*/, std::string_view /*subresource*/) const {
+    return {};
+  }
   // Returns a number that grows after each change of the results below.
   virtual std::uint64_t generation() const { return 0; }
   // Returns the groups that discovery lists. Requests for "/apis/<group>/<version>" itself go to
