@@ -1,0 +1,94 @@
+#include "apiextensions/control/facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "apiserver/apiextensions/definition.h"
+#include "base/status_macros.h"
+
+namespace apiserver::v0::apiextensions {
+namespace {
+
+using runtime::Value;
+
+std::string TextIn(const Value& value) { return std::string(value.AsString()); }
+
+std::vector<std::string> TextsIn(const Value& list) {
+  std::vector<std::string> texts;
+  for (const Value& item : list.items()) texts.push_back(TextIn(item));
+  return texts;
+}
+
+bool HasFinalizer(const runtime::Object& object, std::string_view name) {
+  const auto finalizers = object.finalizers().items();
+  return std::any_of(finalizers.begin(), finalizers.end(),
+                     [name](const Value& each) { return each.AsString() == name; });
+}
+
+VersionFacts VersionIn(const Value& version) {
+  const Value subresources = version["subresources"];
+  return {.name = TextIn(version["name"]),
+          .served = version["served"].AsBool(),
+          .storage = version["storage"].AsBool(),
+          .status = !subresources["status"].is_null(),
+          .scale = !subresources["scale"].is_null()};
+}
+
+}  // namespace
+
+const VersionFacts* Facts::FindVersion(std::string_view version) const {
+  const auto found = std::find_if(versions.begin(), versions.end(),
+                                  [&](const VersionFacts& each) { return each.name == version; });
+  return found == versions.end() ? nullptr : &*found;
+}
+
+const VersionFacts* Facts::StorageVersion() const {
+  const auto found = std::find_if(versions.begin(), versions.end(),
+                                  [](const VersionFacts& each) { return each.storage; });
+  return found == versions.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<runtime::Object> ReadOnce(const runtime::Object& definition) {
+  return definition.Clone();
+}
+
+Names NamesIn(const Value& names) {
+  return {.plural = TextIn(names["plural"]),
+          .singular = TextIn(names["singular"]),
+          .short_names = TextsIn(names["shortNames"]),
+          .kind = TextIn(names["kind"]),
+          .list_kind = TextIn(names["listKind"]),
+          .categories = TextsIn(names["categories"])};
+}
+
+Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition) {
+  const std::unique_ptr<runtime::Object> read = ReadOnce(*definition);
+  RETURN_IF_ERROR(read->load_status());
+  auto facts = std::make_shared<Facts>();
+  const Value spec = (*read)["spec"];
+  facts->object = definition;
+  facts->name = read->name();
+  facts->uid = read->uid();
+  facts->generation = read->generation();
+  facts->group = TextIn(spec["group"]);
+  facts->namespaced = spec["scope"].AsString() != "Cluster";
+  facts->requested = NamesIn(spec["names"]);
+  facts->accepted = NamesIn((*read)["status"]["acceptedNames"]);
+  for (const Value& version : spec["versions"].items()) {
+    facts->versions.push_back(VersionIn(version));
+  }
+  const Value names = FindCondition(*read, kNamesAccepted);
+  facts->names_accepted = names["status"].AsString() == "True";
+  facts->names_reason = TextIn(names["reason"]);
+  facts->names_message = TextIn(names["message"]);
+  facts->established = IsConditionTrue(*read, kEstablished);
+  facts->judged = !FindCondition(*read, kEstablished).is_null();
+  facts->deleting = read->deleting();
+  facts->finalizers = read->finalizers().size() > 0;
+  facts->cleanup = HasFinalizer(*read, kCleanupFinalizer);
+  return FactsPtr(std::move(facts));
+}
+
+bool IsServable(const Facts& facts) { return facts.names_accepted || facts.established; }
+
+}  // namespace apiserver::v0::apiextensions
