@@ -1,0 +1,281 @@
+#include "apiextensions/serving/entry.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "apiserver/codec/schema_loader.h"
+#include "apiserver/endpoints/api_group_version.h"
+#include "apiserver/meta/errors.h"
+#include "apiserver/registry/scale.h"
+#include "apiserver/rest/kind_strategy.h"
+#include "apiserver/rest/status.h"
+#include "base/status_macros.h"
+
+namespace apiserver::v0::apiextensions {
+namespace {
+
+using runtime::Value;
+
+constexpr std::array<std::string_view, 8> kVerbs = {
+    "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"};
+constexpr std::array<std::string_view, 3> kSubresourceVerbs = {"get", "update", "patch"};
+
+// ".spec.color" as field selectors name it.
+std::string LabelOf(std::string_view path) {
+  return std::string(path.starts_with('.') ? path.substr(1) : path);
+}
+
+std::vector<std::string> SelectableIn(const Value& version) {
+  std::vector<std::string> fields;
+  for (const Value& field : version["selectableFields"].items()) {
+    fields.push_back(LabelOf(field["jsonPath"].AsString()));
+  }
+  return fields;
+}
+
+// The paths of a version's Scale, and those by which other versions own the replicas.
+registry::ScaleOptions ScaleOf(const runtime::Kind& kind, const runtime::ScalePaths& paths,
+                               const Clock& clock) {
+  registry::ScaleOptions options{.spec_replicas_path = paths.spec_replicas,
+                                 .status_replicas_path = paths.status_replicas,
+                                 .label_selector_path = paths.label_selector,
+                                 .clock = &clock,
+                                 .check_paths = false};
+  for (const runtime::KindVersion& version : kind.versions()) {
+    if (!version.scale) continue;
+    options.spec_replicas_path_in[version.version] = version.scale->spec_replicas;
+  }
+  return options;
+}
+
+}  // namespace
+
+// Finds its way to the route of the store, which the first request makes.
+class Entry::VersionRoute final : public server::Route {
+ public:
+  VersionRoute(Entry& entry, VersionFacts version) : entry_(entry), version_(std::move(version)) {}
+
+  const std::string& version() const { return version_.name; }
+
+  http::Step Serve(http::Exchange& exchange) override {
+    RETURN_IF_ERROR(Check(exchange));
+    ASSIGN_OR_RETURN(const std::shared_ptr<server::Route> route, Made(exchange));
+    if (exchange.request().method == "HEAD") exchange.Set(endpoints::HeadAsGet{});
+    return route->Serve(exchange);
+  }
+  Status CheckBeforeBody(http::Exchange& exchange) const override {
+    RETURN_IF_ERROR(Check(exchange));
+    ASSIGN_OR_RETURN(const std::shared_ptr<server::Route> route, Made(exchange));
+    if (exchange.request().method == "HEAD") exchange.Set(endpoints::HeadAsGet{});
+    return route->CheckBeforeBody(exchange);
+  }
+  // Nothing is connected to a custom resource.
+  bool LongRunning(const request::RequestInfo&, std::string_view) const override { return false; }
+  std::optional<storage::Stats> GetStats() const override {
+    const auto state = state_.Lock();
+    return state->made != nullptr ? state->made->GetStats() : std::nullopt;
+  }
+  bool IsResource(const request::RequestInfo& info) const override {
+    return IsServed(info.subresource);
+  }
+  void End(std::shared_ptr<server::Route> successor) override {
+    std::shared_ptr<server::Route> made;
+    {
+      const auto state = state_.Lock();
+      state->ended = true;
+      state->successor = successor;
+      made = state->made;
+    }
+    if (made != nullptr) made->End(std::move(successor));
+  }
+
+ private:
+  struct State {
+    std::shared_ptr<server::Route> made;
+    std::shared_ptr<server::Route> successor;
+    bool ended = false;
+  };
+
+  bool IsServed(std::string_view subresource) const {
+    return subresource.empty() || (subresource == "status" && version_.status) ||
+           (subresource == "scale" && version_.scale);
+  }
+
+  // Follows crdHandler.ServeHTTP behind the choice of a version.
+  Status Check(const http::Exchange& exchange) const {
+    const auto& info = exchange.Get<request::RequestInfo>();
+    const meta::GroupResource resource{std::string(info.api_group), std::string(info.resource)};
+    if (!IsServed(info.subresource)) return meta::NewNotFound(resource, info.name);
+    const bool main = info.subresource.empty();
+    const bool known = main ? std::find(kVerbs.begin(), kVerbs.end(), info.verb) != kVerbs.end()
+                            : std::find(kSubresourceVerbs.begin(), kSubresourceVerbs.end(),
+                                        info.verb) != kSubresourceVerbs.end();
+    return known ? Status() : meta::NewMethodNotSupported(resource, info.verb);
+  }
+
+  // Returns the route, or that of the successor. kWouldBlock: it is still to be made.
+  Result<std::shared_ptr<server::Route>> Made(const http::Exchange& exchange) const {
+    {
+      const auto state = state_.Lock();
+      if (state->made != nullptr) return state->made;
+      if (state->successor != nullptr) return state->successor;
+      if (state->ended) return meta::NewGenericServerResponse(404, "", {}, "");
+    }
+    if (!exchange.ctx().may_block()) return Status(Reason::kWouldBlock, "makes a kind");
+    ASSIGN_OR_RETURN(std::shared_ptr<server::Route> route, entry_.NewRoute(version_.name));
+    const auto state = state_.Lock();
+    if (state->successor != nullptr) return state->successor;
+    // Another request may have been faster; its route has the watches that End() ends.
+    if (state->made == nullptr) state->made = std::move(route);
+    return state->made;
+  }
+
+  Entry& entry_;
+  const VersionFacts version_;
+  mutable Guarded<State> state_;
+};
+
+Entry::Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop)
+    : workshop_(std::move(workshop)), facts_(std::move(facts)) {
+  for (const VersionFacts& version : (*facts_.Lock())->versions) {
+    if (version.served) routes_.push_back(std::make_unique<VersionRoute>(*this, version));
+  }
+}
+
+// Closing a storage may wait, and the last owner of an entry may be a request on a loop.
+Entry::~Entry() {
+  auto storage = std::move(built_.Lock()->storage);
+  if (storage == nullptr) return;
+  workshop_->pool->Post([storage = std::move(storage)]() mutable { storage = nullptr; });
+}
+
+bool Entry::TakeOver(const FactsPtr& facts) {
+  const auto mine = facts_.Lock();
+  const Facts& old = **mine;
+  if (old.uid != facts->uid || old.generation != facts->generation ||
+      old.accepted != facts->accepted) {
+    return false;
+  }
+  *mine = facts;
+  return true;
+}
+
+std::shared_ptr<server::Route> Entry::RouteOf(std::string_view version) {
+  for (const auto& route : routes_) {
+    if (route->version() == version) return {shared_from_this(), route.get()};
+  }
+  return nullptr;
+}
+
+void Entry::End(const std::shared_ptr<Entry>& successor) {
+  for (const auto& route : routes_) {
+    route->End(successor != nullptr ? successor->RouteOf(route->version()) : nullptr);
+  }
+}
+
+// The names are those that the definition has got, which need not be those that it asks for now.
+Result<runtime::KindOptions> Entry::KindOptionsOf(Built& built) const {
+  const FactsPtr facts = this->facts();
+  const std::unique_ptr<runtime::Object> read = ReadOnce(*facts->object);
+  RETURN_IF_ERROR(read->load_status());
+  runtime::KindOptions options;
+  {
+    const auto pool = workshop_->schemas.Lock();
+    pool->ReadFrom(nullptr);
+    ASSIGN_OR_RETURN(options, codec::KindOptionsFromCrd(read->root(), *pool));
+  }
+  options.kind = facts->accepted.kind;
+  options.list_kind = facts->accepted.list_kind;
+  options.singular = facts->accepted.singular;
+  options.short_names = facts->accepted.short_names;
+  options.categories = facts->accepted.categories;
+  if (workshop_->new_converter) {
+    ASSIGN_OR_RETURN(options.converter, workshop_->new_converter(read->root()));
+  }
+  for (const Value& version : (*read)["spec"]["versions"].items()) {
+    built.selectable[std::string(version["name"].AsString())] = SelectableIn(version);
+  }
+  return options;
+}
+
+Status Entry::Build(Built& built) const {
+  if (built.storage != nullptr) return {};
+  if (built.kind == nullptr) {
+    ASSIGN_OR_RETURN(built.options, KindOptionsOf(built));
+    ASSIGN_OR_RETURN(built.kind, runtime::Kind::New(built.options));
+  }
+  ASSIGN_OR_RETURN(built.storage, registry::OpenStorage(workshop_->storage, built.kind));
+  return {};
+}
+
+Result<std::shared_ptr<registry::Store>> Entry::NewStore(const Built& built,
+                                                         std::string_view /*version*/,
+                                                         const runtime::KindPtr& kind) {
+  registry::StoreOptions options{.kind = kind, .strategy = rest::NewKindStrategy(kind)};
+  // Columns are paths, and conversions that wait say so themselves.
+  options.functions_inline = true;
+  options.refuse_create = [weak = weak_from_this()](const Context&,
+                                                    const runtime::Object& object) -> Status {
+    const auto entry = weak.lock();
+    if (entry == nullptr) return {};
+    const FactsPtr facts = entry->facts();
+    if (!facts->deleting) return {};
+    return meta::NewForbidden({facts->group, facts->accepted.plural}, object.name(),
+                              "create not allowed while custom resource definition is terminating");
+  };
+  return registry::NewStoreOver(built.storage, workshop_->storage, std::move(options));
+}
+
+Result<std::shared_ptr<server::Route>> Entry::NewRoute(std::string_view version) {
+  const auto built = built_.Lock();
+  RETURN_IF_ERROR(Build(*built));
+  // The rules of a custom resource work in the version of the request.
+  runtime::KindOptions options = built->options;
+  options.hub_version = version;
+  options.selectable_fields = built->selectable[std::string(version)];
+  ASSIGN_OR_RETURN(const runtime::KindPtr kind, runtime::Kind::New(std::move(options)));
+  const std::string& plural = kind->plural();
+  ASSIGN_OR_RETURN(const auto store, NewStore(*built, version, kind));
+  server::APIResourceInfo info{.resource = {kind->group(), std::string(version), plural},
+                               .storage = {{plural, store}}};
+  const runtime::KindVersion& shape = *kind->FindVersion(version);
+  if (shape.status_subresource.value_or(false)) {
+    ASSIGN_OR_RETURN(info.storage[plural + "/status"],
+                     registry::NewStatusStore(
+                         store, rest::NewStatusStrategy(rest::NewKindStrategy(kind), kind)));
+  }
+  if (shape.scale) {
+    ASSIGN_OR_RETURN(
+        info.storage[plural + "/scale"],
+        registry::NewScaleStore(store, ScaleOf(*kind, *shape.scale, *workshop_->storage.clock)));
+  }
+  return workshop_->handler->NewRoute(std::move(info));
+}
+
+// Follows deleteInstances of pkg/controller/finalizer, without a request and so without admission.
+Emptied Entry::DeleteObjects(const Context& ctx) {
+  using State = Emptied::State;
+  const auto failed = [](State state, const Status& why) {
+    return Emptied{state, std::string(why.message())};
+  };
+  std::shared_ptr<registry::Store> store;
+  {
+    const auto built = built_.Lock();
+    const Status ready = Build(*built);
+    if (!ready.ok()) return failed(State::kCannotList, ready);
+    auto made = NewStore(*built, built->kind->hub_version(), built->kind);
+    if (!made.ok()) return failed(State::kCannotList, made.status());
+    store = *std::move(made);
+  }
+  auto listed = store->List(ctx, {});
+  if (!listed.ok()) return failed(State::kCannotList, listed.status());
+  if (listed->items.empty()) return {};
+  const auto deleted = store->DeleteCollection(ctx, nullptr, {}, {});
+  if (!deleted.ok()) return failed(State::kCannotDelete, deleted.status());
+  listed = store->List(ctx, {});
+  if (!listed.ok()) return failed(State::kCannotList, listed.status());
+  return {.state = listed->items.empty() ? State::kEmpty : State::kNotYet};
+}
+
+}  // namespace apiserver::v0::apiextensions

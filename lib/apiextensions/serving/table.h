@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "apiextensions/control/controller.h"
+#include "apiextensions/serving/entry.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/server/route_source.h"
+
+namespace apiserver::inline v0::apiextensions {
+
+// The definitions that are served, by name: upstream's crdHandler. A change costs O(1), and no
+// request sees a moment without the resource. Any thread.
+class Table final : public server::RouteSource,
+                    public DefinitionUser,
+                    public std::enable_shared_from_this<Table> {
+ public:
+  explicit Table(std::shared_ptr<Workshop> workshop);
+
+  // Lets unknown resources be unknown: before, all are answered 503, so that nobody takes the
+  // objects of a definition that has not been read yet for gone.
+  void SetSynced() { synced_ = true; }
+  // Returns the entry of a definition. Null: it is not served.
+  std::shared_ptr<Entry> Find(const std::string& name) const;
+  // Deletes the objects of a definition. Blocks.
+  Emptied DeleteObjects(const Context& ctx, const FactsPtr& facts) const;
+
+  void Set(const FactsPtr& facts) override;
+  void Remove(const std::string& name) override;
+
+  std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override;
+  std::vector<admission::EquivalentResource> Equivalents(
+      const runtime::GroupVersionResource& resource, std::string_view subresource) const override;
+  void Forget() const override;
+
+ private:
+  using Entries = std::unordered_map<std::string, std::shared_ptr<Entry>>;
+
+  // Puts `entry` in the place of the present one, which it returns. Null: removes that.
+  std::shared_ptr<Entry> Exchange(const std::string& name, std::shared_ptr<Entry> entry);
+
+  // An entry that is found no more, and what serves in its place, if anything does.
+  struct Retired {
+    std::shared_ptr<Entry> entry;
+    std::shared_ptr<Entry> successor;
+  };
+  // Lets an entry end soon: its watches still tell of what has come before.
+  void Retire(std::shared_ptr<Entry> entry, std::shared_ptr<Entry> successor);
+  void EndFirst();
+
+  const std::shared_ptr<Workshop> workshop_;
+  const std::shared_ptr<server::Route> not_yet_;  // The route of everything before SetSynced().
+  mutable Guarded<Entries> entries_;
+  mutable Guarded<std::deque<Retired>> retired_;
+  std::atomic<bool> synced_ = false;
+};
+
+}  // namespace apiserver::inline v0::apiextensions
