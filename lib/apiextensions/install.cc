@@ -1,0 +1,111 @@
+#include <utility>
+
+#include "apiextensions/control/controller.h"
+#include "apiextensions/control/status.h"
+#include "apiextensions/serving/table.h"
+#include "apiserver/apiextensions/apiextensions.h"
+#include "apiserver/apiextensions/definition.h"
+#include "base/status_macros.h"
+
+namespace apiserver::v0::apiextensions {
+namespace {
+
+// How often a waiting hook looks whether the server stops.
+constexpr std::chrono::milliseconds kSyncStep{50};
+
+// The store of the definitions, which is made before the controller that its writes tell.
+struct Told {
+  std::weak_ptr<Controller> controller;
+
+  // A writer's next request finds its definition served as it has been written.
+  void operator()() const {
+    if (const auto told = controller.lock()) {
+      told->CatchUp();
+      told->Kick();
+    }
+  }
+};
+
+void Configure(registry::StoreOptions& store, const std::shared_ptr<Told>& told,
+               const Clock& clock) {
+  store.mark_deleted = [&clock](runtime::Object& definition) {
+    MarkForDeletion(definition, clock.WallNow());
+  };
+  const auto tell = [told](const runtime::Object&) { (*told)(); };
+  store.after_create = tell;
+  store.after_update = tell;
+  store.after_delete = tell;
+}
+
+class Installed final : public CustomResources {
+ public:
+  explicit Installed(std::weak_ptr<Controller> controller) : controller_(std::move(controller)) {}
+  bool WaitForSync(std::chrono::milliseconds timeout) const override {
+    const auto controller = controller_.lock();
+    return controller != nullptr && controller->WaitForSync(timeout);
+  }
+
+ private:
+  // The server's, which a host may destroy first.
+  const std::weak_ptr<Controller> controller_;
+};
+
+Status AddHooks(server::Handler& handler, const std::shared_ptr<Controller>& controller,
+                const std::shared_ptr<Table>& table) {
+  RETURN_IF_ERROR(handler.AddPostStartHook("start-apiextensions-controllers",
+                                           [controller](const server::HookContext&) -> Status {
+                                             controller->Start();
+                                             return {};
+                                           }));
+  const auto wait = [controller, table](const server::HookContext& hook) -> Status {
+    while (!controller->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
+    table->SetSynced();
+    return {};
+  };
+  RETURN_IF_ERROR(handler.AddPostStartHook("crd-informer-synced", wait));
+  return handler.AddPreShutdownHook("stop-apiextensions-controllers",
+                                    [controller](const server::HookContext&) -> Status {
+                                      controller->Stop();
+                                      return {};
+                                    });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CustomResources>> Install(server::GenericAPIServer& server,
+                                                 const registry::StorageConfig& storage,
+                                                 Options options) {
+  auto workshop = std::make_shared<Workshop>();
+  workshop->storage = storage;
+  workshop->pool = &server.pool();
+  workshop->new_converter = std::move(options.new_converter);
+  const auto table = std::make_shared<Table>(workshop);
+  ASSIGN_OR_RETURN(workshop->handler,
+                   server.AddHandler({.name = "apiextensions", .routes = table}));
+
+  const auto told = std::make_shared<Told>();
+  server::Resource resource = DefinitionResource();
+  resource.configure = [configure = std::move(resource.configure), told,
+                        clock = storage.clock](registry::StoreOptions& store) {
+    if (configure) configure(store);
+    Configure(store, told, *clock);
+  };
+  std::vector<server::Resource> resources;
+  resources.push_back(std::move(resource));
+  ASSIGN_OR_RETURN(auto stores,
+                   server::InstallKinds(*workshop->handler, storage, std::move(resources)));
+  const auto controller = std::make_shared<Controller>(
+      Controller::Needs{.definitions = stores.front(),
+                        .pool = workshop->pool,
+                        .clock = storage.clock,
+                        .log = options.log,
+                        .users = {table.get()},
+                        .empty = [table](const Context& ctx, const FactsPtr& facts) {
+                          return table->DeleteObjects(ctx, facts);
+                        }});
+  told->controller = controller;
+  RETURN_IF_ERROR(AddHooks(*workshop->handler, controller, table));
+  return std::unique_ptr<CustomResources>(std::make_unique<Installed>(controller));
+}
+
+}  // namespace apiserver::v0::apiextensions
