@@ -1,0 +1,142 @@
+#include "core.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/status_macros.h"
+#include "apiserver/client/client.h"
+#include "apiserver/groups/coordination.h"
+#include "apiserver/groups/core.h"
+#include "apiserver/rest/strategy.h"
+#include "apiserver/server/install.h"
+
+namespace kube {
+
+namespace {
+
+using apiserver::Context;
+using apiserver::Reason;
+using apiserver::Result;
+using apiserver::Status;
+using apiserver::field::ErrorList;
+using apiserver::runtime::KindPtr;
+using apiserver::runtime::Object;
+namespace admission = apiserver::admission;
+namespace groups = apiserver::groups;
+namespace registry = apiserver::registry;
+namespace rest = apiserver::rest;
+namespace server = apiserver::server;
+
+constexpr std::chrono::milliseconds kSyncStep(50);
+// What the bootstrap controller of Kubernetes makes.
+constexpr std::string_view kSystemNamespaces[] = {"default", "kube-node-lease", "kube-public",
+                                                  "kube-system"};
+constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
+
+// The strategy of kinds without a generation. Everything is valid.
+class Plain : public rest::Strategy {
+ public:
+  explicit Plain(bool namespaced) : namespaced_(namespaced) {}
+  bool NamespaceScoped() const override { return namespaced_; }
+  bool AllowUnconditionalUpdate() const override { return true; }
+  ErrorList Validate(const Context&, const Object&) const override { return {}; }
+
+ private:
+  bool namespaced_;
+};
+
+// The strategy of namespaces, whose status belongs to the server and whose name is a label, too.
+class OfNamespaces final : public Plain {
+ public:
+  OfNamespaces() : Plain(/*namespaced=*/false) {}
+  void PrepareForCreate(const Context&, Object& object) const override {
+    object.Edit("status", "phase") = "Active";
+  }
+  void PrepareForUpdate(const Context&, Object& object, const Object& old) const override {
+    object.Edit("status") = old["status"];
+  }
+  void Canonicalize(Object& object) const override {
+    if (object.labels()[kNameLabel].AsString() == object.name()) return;
+    object.Edit("metadata", "labels", kNameLabel) = std::string(object.name());
+  }
+  rest::ResetFields GetResetFields() const override { return {{"v1", {{"status"}}}}; }
+};
+
+// Adds the kinds named, of those given, unless the server knows them.
+Status Choose(const Result<std::vector<KindPtr>>& kinds, const std::vector<std::string>& names,
+              server::GenericAPIServer& api, std::vector<server::Resource>& resources) {
+  APISERVER_RETURN_IF_ERROR(kinds.status());
+  const auto known = api.scheme().snapshot()->kinds();
+  for (const KindPtr& kind : *kinds) {
+    const bool wanted = std::find(names.begin(), names.end(), kind->kind()) != names.end();
+    const bool there = std::any_of(known.begin(), known.end(), [&](const KindPtr& other) {
+      return other->group_kind() == kind->group_kind();
+    });
+    if (!wanted || there) continue;
+    server::Resource resource{.kind = kind,
+                              .strategy = std::make_shared<Plain>(kind->namespaced())};
+    if (kind->kind() == "Namespace") resource.strategy = std::make_shared<OfNamespaces>();
+    // Kubernetes validates these kinds by code, and not by their schemas.
+    resource.configure = [](registry::StoreOptions& store) { store.validate_schema = false; };
+    resources.push_back(std::move(resource));
+  }
+  return {};
+}
+
+// Runs on the hook's thread: the server is ready once its namespaces are known.
+Status Follow(const server::HookContext& hook, admission::InformedNamespaces& namespaces) {
+  namespaces.Start(apiserver::client::NewClient(hook.server.LoopbackConnection()));
+  while (!namespaces.WaitForSync(kSyncStep)) APISERVER_RETURN_IF_ERROR(hook.ctx.Err());
+  return {};
+}
+
+Status MakeNamespace(const server::HookContext& hook, std::string_view name) {
+  const auto client = apiserver::client::NewClient(hook.server.LoopbackConnection());
+  const auto answer = client->Call(
+      hook.ctx, {.method = "POST",
+                 .target = "/api/v1/namespaces",
+                 .headers = {{"Content-Type", "application/json"}},
+                 .body = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" +
+                         std::string(name) + R"("}})"});
+  APISERVER_RETURN_IF_ERROR(answer.status());
+  constexpr int kCreated = 201;
+  constexpr int kThereAlready = 409;
+  if (answer->code == kCreated || answer->code == kThereAlready) return {};
+  return {Reason::kInternalError,
+          "cannot make the namespace " + std::string(name) + ": " + answer->body};
+}
+
+Status MakeNamespaces(const server::HookContext& hook) {
+  for (const std::string_view name : kSystemNamespaces) {
+    APISERVER_RETURN_IF_ERROR(MakeNamespace(hook, name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status InstallCore(server::GenericAPIServer& api, const registry::StorageConfig& storage,
+                   const std::shared_ptr<admission::InformedNamespaces>& namespaces) {
+  std::vector<server::Resource> resources;
+  APISERVER_RETURN_IF_ERROR(Choose(groups::core::Kinds(),
+                                   {"ConfigMap", "Event", "Namespace", "Secret", "ServiceAccount"},
+                                   api, resources));
+  APISERVER_RETURN_IF_ERROR(Choose(groups::coordination::Kinds(), {"Lease"}, api, resources));
+  APISERVER_RETURN_IF_ERROR(server::InstallKinds(api, storage, std::move(resources)).status());
+  const auto follow = [namespaces](const server::HookContext& hook) {
+    return Follow(hook, *namespaces);
+  };
+  APISERVER_RETURN_IF_ERROR(api.AddPostStartHook("follow-namespaces", follow));
+  APISERVER_RETURN_IF_ERROR(
+      api.AddPostStartHook("start-system-namespaces-controller", MakeNamespaces));
+  return api.AddPreShutdownHook("follow-namespaces", [namespaces](const auto&) {
+    namespaces->Stop();
+    return Status();
+  });
+}
+
+}  // namespace kube

@@ -1,0 +1,54 @@
+// kube-apiserver: a server that clients take for that of a cluster: namespaces, roles, service
+// accounts, admission webhooks and policies, and CustomResourceDefinitions, on the embedded store
+// or on etcd. What runs pods is not here.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/admission/namespace_lifecycle.h"
+#include "apiserver/apiextensions/apiextensions.h"
+#include "apiserver/base/status_macros.h"
+#include "apiserver/program/run_standalone.h"
+#include "core.h"
+
+namespace {
+
+using apiserver::Status;
+
+// Returns the arguments with the default that differs from the library's: roles decide who may
+// what.
+std::vector<const char*> WithDefaults(int argc, char** argv) {
+  constexpr std::string_view kMode = "--authorization-mode";
+  std::vector<const char*> arguments(argv, argv + argc);
+  for (const std::string_view argument : arguments) {
+    if (argument.starts_with(kMode) || argument == "doctor" ||
+        argument.starts_with("--authorization-config")) {
+      return arguments;
+    }
+  }
+  arguments.push_back("--authorization-mode=RBAC");
+  return arguments;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto namespaces = std::make_shared<apiserver::admission::InformedNamespaces>();
+  const auto install = [&](auto& server, const auto& storage) -> Status {
+    APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, storage, namespaces));
+    return apiserver::apiextensions::Install(server, storage).status();
+  };
+  const std::vector<const char*> arguments = WithDefaults(argc, argv);
+  return apiserver::program::RunStandalone(
+      static_cast<int>(arguments.size()), arguments.data(),
+      {.name = "kube-apiserver",
+       .description = "A Kubernetes-style API server with CustomResourceDefinitions",
+       .version = "0.1",
+       .openapi_title = "Kubernetes",
+       .admission = {apiserver::admission::NewNamespaceLifecycle({.namespaces = namespaces})},
+       .namespaces = namespaces,
+       .suggestions = {"get namespaces", "create -f examples/crd-resource/pets.yaml", "get crds"},
+       .install = install});
+}
