@@ -86,7 +86,8 @@ def openapi_v2(peer, crds, seconds=300):
     kinds = {(group, version, kind) for (group, version), names in wanted.items() for kind in names}
     deadline = time.monotonic() + seconds
     while True:
-        document = peer.json("/openapi/v2")
+        code, _, text = peer.once("GET", "/openapi/v2")
+        document = json.loads(text) if code == 200 else {"definitions": {}, "paths": {}}
         there = {(one["group"], one["version"], one["kind"]) for schema in document["definitions"].values()
                  for one in schema.get("x-kubernetes-group-version-kind", ())}
         if kinds <= there or time.monotonic() > deadline:

@@ -47,7 +47,9 @@ func (t *client) install() {
 	events.Stop()
 	found := must(definitions.List(t.ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + crdName}))
 	t.equal(len(found.Items), 1, "CRDs of the name")
-	t.equal(found.Items[0].Status.AcceptedNames, t.crd.Spec.Names, "accepted names")
+	names := t.crd.Spec.Names
+	names.ListKind = "ShirtList"
+	t.equal(found.Items[0].Status.AcceptedNames, names, "accepted names")
 	t.until("discovery has it", func() bool {
 		list, err := discovery.NewDiscoveryClientForConfigOrDie(t.config).ServerResourcesForGroupVersion(groupVersion.String())
 		return err == nil && len(list.APIResources) == 3

@@ -86,8 +86,10 @@ func (t *client) changed() {
 		name := fmt.Sprintf("field%d", index)
 		t.until("the CRD is changed", func() bool {
 			crd := must(definitions.Get(t.ctx, crdName, metav1.GetOptions{}))
-			crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties[name] =
-				apiextensionsv1.JSONSchemaProps{Type: "string"}
+			for _, version := range crd.Spec.Versions {
+				version.Schema.OpenAPIV3Schema.Properties["spec"].Properties[name] =
+					apiextensionsv1.JSONSchemaProps{Type: "string"}
+			}
 			_, err := definitions.Update(t.ctx, crd, metav1.UpdateOptions{})
 			t.check(err == nil || apierrors.IsConflict(err), "a CRD is updated", err)
 			return err == nil

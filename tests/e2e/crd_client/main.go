@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 )
 
@@ -143,8 +145,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: crd_client SHIRTS.YAML [STEP...]")
 		os.Exit(2)
 	}
+	ctrllog.SetLogger(logr.Discard())
 	config := must(clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")))
-	config.QPS, config.UserAgent = 1000, "crd-client"
+	config.QPS, config.Burst, config.UserAgent = 1000, 1000, "crd-client"
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
