@@ -128,7 +128,7 @@ def refused(t):
     t.says(["create", "--validate=false", "-f", "-"], 'spec.buttons[1]: Duplicate value: {"place":"cuff"}', code=1, stdin=twice)
     twice = shirt("bad").replace("[new, soft]", "[new, new]")
     t.says(["create", "--validate=false", "-f", "-"], 'spec.tags[1]: Duplicate value: "new"', code=1, stdin=twice)
-    t.says(["create", "-f", "-"], 'unknown field "spec.typo"' if not t.kubectl.before(25) else 'unknown field "typo"',
+    t.says(["create", "-f", "-"], 'unknown field "spec.typo"' if not t.kubectl.before(24) else 'unknown field "typo"',
            code=1, stdin=shirt("bad", more="  typo: 1\n"))
     t.says(["create", "--validate=false", "-f", "-"], "typo created", stdin=shirt("typo", more="  typo: 1\n"))
     t.check("typo" not in stored(t, "typo")["spec"], "an unknown field is dropped", stored(t, "typo"))
