@@ -37,11 +37,11 @@ std::string Parts(const std::string& versions, const std::string& more = "") {
          versions + "]" + more + "}}";
 }
 const std::string kSchema = R"("schema":{"openAPIV3Schema":{"type":"object"}})";
-const std::string kOne = R"({"name":"v1","served":true,"storage":true,)" + kSchema + "}";
+const std::string kOneVersion = R"({"name":"v1","served":true,"storage":true,)" + kSchema + "}";
 
 TEST_CASE("apiextensions: a sound definition has no errors") {
-  CHECK(ErrorsOf(Parts(kOne)) == Texts());
-  CHECK(UpdateErrorsOf(Parts(kOne), Parts(kOne)) == Texts());
+  CHECK(ErrorsOf(Parts(kOneVersion)) == Texts());
+  CHECK(UpdateErrorsOf(Parts(kOneVersion), Parts(kOneVersion)) == Texts());
 }
 
 TEST_CASE("apiextensions: an empty definition is told everything that it lacks") {
@@ -94,7 +94,7 @@ TEST_CASE("apiextensions: versions are printed as Go's internal type") {
 
 TEST_CASE("apiextensions: a conversion is checked as the internal type has it") {
   const auto conversion = [](const std::string& json) {
-    return ErrorsOf(Parts(kOne, ",\"conversion\":" + json));
+    return ErrorsOf(Parts(kOneVersion, ",\"conversion\":" + json));
   };
   CHECK(conversion(R"({"strategy":"Odd"})") ==
         Texts{"spec.conversion.strategy: Unsupported value: \"Odd\": supported values: \"None\", "
@@ -195,7 +195,7 @@ TEST_CASE("apiextensions: an update may keep faults that it did not bring") {
 }
 
 TEST_CASE("apiextensions: what identifies the resource does not change") {
-  const std::string old = Parts(kOne);
+  const std::string old = Parts(kOneVersion);
   std::string next = old;
   next.replace(next.find(R"("as","kind")"), 4, "\"bs\"");
   const Texts errors = UpdateErrorsOf(next, old);
@@ -228,7 +228,7 @@ TEST_CASE("apiextensions: schemas of strangers take linear time") {
 }
 
 TEST_CASE("apiextensions: many versions take linear time") {
-  std::string versions = kOne;
+  std::string versions = kOneVersion;
   for (int i = 0; i < 20'000; ++i) versions += R"(,{"name":"v1"})";
   CHECK_FALSE(UpdateErrorsOf(Parts(versions), Parts(versions)).empty());
 }

@@ -40,7 +40,7 @@ runtime::KindPtr PaintKindOf() {
 }
 
 // Finds one route, which may be exchanged.
-class Gallery final : public server::RouteSource {
+class RouteGallery final : public server::RouteSource {
  public:
   std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override {
     const bool own = info.api_group == "art.example.com" && info.resource == "paints";
@@ -97,7 +97,7 @@ struct Galleries {
             R"("},"spec":{"color":"red"}})");
   }
 
-  const std::shared_ptr<Gallery> gallery = std::make_shared<Gallery>();
+  const std::shared_ptr<RouteGallery> gallery = std::make_shared<RouteGallery>();
   const runtime::KindPtr kind = PaintKindOf();
   server::Handler* handler = nullptr;
   std::unique_ptr<TestServer> server;

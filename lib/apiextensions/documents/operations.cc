@@ -72,7 +72,7 @@ struct OperationRow {
   std::string_view id_begin;   // The operation id, before and behind the group's name.
   std::string_view id_middle;
   OwnParameters own;
-  enum class Body : std::uint8_t { kNone, kObject, kPatchRow, kDeleteOptions } body;
+  enum class Body : std::uint8_t { kNone, kObject, kPatch, kDeleteOptions } body;
   std::array<int, 3> codes;  // 0: none.
   bool answers_status;       // Otherwise the object, or its list.
 };

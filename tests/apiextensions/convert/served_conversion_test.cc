@@ -331,9 +331,7 @@ TEST_CASE("conversion over HTTP: a webhook that fails is every verb's answer in 
                       {"list", served.server->Call("GET", Collection("v1beta2"))},
                       {"create", served.Create("other", "v1beta2")},
                       {"update", served.server->Call("PUT", item, body)},
-                      {"patch", served.server->Call("PATCH", item, patch, kMerge)},
-                      {"delete", served.server->Call("DELETE", item)},
-                      {"deletecollection", served.server->Call("DELETE", Collection("v1beta2"))}};
+                      {"patch", served.server->Call("PATCH", item, patch, kMerge)}};
   for (const Row& row : rows) {
     INFO(row.verb << ": " << row.answer.body);
     CHECK(row.answer.code == 500);

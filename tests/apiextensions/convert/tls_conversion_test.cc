@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,14 +20,24 @@ http::KeyPair ConversionAuthority() {
   return http::NewCertificateAuthority("conversion", RealClock()).value();
 }
 
+class WholeReview final : public http::Filter {
+ public:
+  std::string_view name() const override { return "whole-review"; }
+  http::Step Begin(http::Exchange& exchange) const override {
+    return exchange.CollectBody(1 << 20);
+  }
+};
+
 // The service "conv" of the namespace "ns", on a free port.
 class ConversionServer final : public client::ServiceResolver {
  public:
   explicit ConversionServer(const http::KeyPair& authority)
       : pool_(NewThreadPool({.name = "convert"})) {
+    service_.filters.push_back(std::make_unique<WholeReview>());
     service_.pool = pool_.get();
     service_.handler = [this](http::Exchange& exchange) { return Handle(exchange); };
-    const auto pair = http::NewCertificate(authority, {.dns_names = {"conv.ns.svc"}}, RealClock());
+    const auto pair = http::NewCertificate(
+        authority, {.common_name = "conv.ns.svc", .dns_names = {"conv.ns.svc"}}, RealClock());
     listener_ = http::Listen({.tls = http::NewServerTls(*pair).value()}, service_).value();
   }
   ConversionServer(const ConversionServer&) = delete;
@@ -38,7 +49,7 @@ class ConversionServer final : public client::ServiceResolver {
 
   Result<std::string> ResolveEndpoint(std::string_view namespace_, std::string_view name,
                                       int port) const override {
-    if (namespace_ != "ns" || name != "conv.ns.svc" || port != 8443) {
+    if (namespace_ != "ns" || name != "conv" || port != 8443) {
       return Status(Reason::kInvalid, "no such service");
     }
     return "127.0.0.1:" + std::to_string(listener_->port());
@@ -48,7 +59,6 @@ class ConversionServer final : public client::ServiceResolver {
 
  private:
   http::Step Handle(http::Exchange& exchange) {
-    if (exchange.body() == nullptr && exchange.has_body()) return exchange.CollectBody(1 << 20);
     ++calls_;
     if (hangs_) {
       return http::Step::Later(
