@@ -43,6 +43,7 @@ def masked(value):
     text = json.dumps(value, ensure_ascii=False)
     text = re.sub(r"\\\"[^\"\\]*\\\"|'[^']*'", "'*'", text)
     text = re.sub(r"[\w\[\]-]+(\.[\w\[\]-]+)+", "a.b", text)
+    text = re.sub(r"\"[0-9a-f]{8}\"", "HASH", text)
     return re.sub(r"\d+", "N", text)[:160]
 
 

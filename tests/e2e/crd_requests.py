@@ -99,7 +99,7 @@ class Requests:
                 self.ask("select", "GET", "%s?fieldSelector=%s%%3D%s" % (self.where, one["jsonPath"][1:], urllib.parse.quote(text)),
                          like=base)
         if self.status and "status" in base:
-            changed = {**base, "metadata": {"name": "base", "resourceVersion": "$REVISION"}}
+            changed = {**base, "metadata": {**base["metadata"], "resourceVersion": "$REVISION"}}
             self.ask("put status", "PUT", path + "/status", changed, base)
         self.ask("table", "GET", path, Accept=TABLE)
 

@@ -145,7 +145,7 @@ def changed(t, folder):
     field(t, ".spec.size/.metadata.generation".split("/")[0], "M")
     patch("merge", '{"spec":{"color":"black"}}', "a shirt cannot be dyed black", code=1)
     t.says(["label", "shirt", "one", "season=winter"], "one labeled")
-    t.says(["annotate", "shirt", "one", "a=b"], "one annotated")
+    t.says(["annotate", "shirt", "one", "a=b"], "one annotate")
     t.says(["get", "shirts", "-l", "season=winter"], "one")
     t.says(["get", "shirts", "--field-selector=spec.color=blue"], "one")
     t.says(["get", "shirts", "--field-selector=spec.color!=blue"], "No resources found")
