@@ -263,11 +263,11 @@ Status NormalizeStructural(Object& object, bool stored, std::size_t arena_max) {
   Value root = object.root();
   const Value metadata = root["metadata"];
   Value normalized = metadata;
-  if (metadata.is_map()) {
+  if (!metadata.is_null()) {
     // Metadata is the Go type everywhere.
     Status fits =
         NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized, arena_max);
-    if (!fits.ok() && !stored) return fits;
+    if (!fits.ok() && !(stored && metadata.is_map())) return fits;
     if (!fits.ok()) normalized = FittingMetadata(metadata, object.arena());
     if (normalized.members().data() != metadata.members().data()) {
       root = With(root, "metadata", normalized, object.arena());

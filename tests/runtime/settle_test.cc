@@ -75,6 +75,23 @@ TEST_CASE("runtime: settling writes a custom resource's metadata as the Go type"
         "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string");
 }
 
+TEST_CASE("runtime: metadata in storage that does not fit is dropped member by member",
+          "[runtime]") {
+  const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kCustomResource);
+  constexpr std::string_view kOdd =
+      R"({"metadata":{"name":"n","labels":{"a":1},"generation":"x","typo":1},"spec":{}})";
+  const auto stored = ObjectOf(kind, kOdd);
+  REQUIRE(Settle(*stored, {.stored = true}).ok());
+  CHECK(Print(*stored) == R"({"metadata":{"name":"n"},"spec":{}})");
+  CHECK(Settle(*ObjectOf(kind, kOdd)).reason() == Reason::kBadRequest);
+  // What is no object at all cannot be read.
+  const auto text = ObjectOf(kind, R"({"metadata":"x"})");
+  const Status status = Settle(*text);
+  CHECK(status.reason() == Reason::kBadRequest);
+  CHECK(status.message() == "json: cannot unmarshal string into Go value of type v1.ObjectMeta");
+  CHECK_FALSE(Settle(*ObjectOf(kind, R"({"metadata":"x"})"), {.stored = true}).ok());
+}
+
 TEST_CASE("runtime: settled content is defaulted without looking at its shape", "[runtime]") {
   const auto object =
       ObjectOf(WidgetKind(WithSpec(Ports())), R"({"spec":{"typo":1,"ports":[{"name":"a"}]}})");
