@@ -16,8 +16,9 @@ namespace {
 // Errors of the schema and of the strategy are reported together; metadata only if both are none.
 field::ErrorList ValidateCreate(const Strategy& strategy, const Context& ctx,
                                 const runtime::Object& object, const SchemaCheck& check) {
-  field::ErrorList errors = ValidateBySchema(ctx, object, nullptr, check);
-  errors.Append(strategy.Validate(ctx, object));
+  field::ErrorList own = strategy.Validate(ctx, object);
+  field::ErrorList errors = ValidateBySchema(ctx, object, nullptr, check, own);
+  errors.Append(std::move(own));
   if (!errors.empty()) return errors;
   // After the strategy's own, whose words about a name are more specific.
   return meta::ValidateObjectMeta(object.metadata(), strategy.NamespaceScoped(),

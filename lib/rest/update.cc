@@ -73,8 +73,11 @@ Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Objec
   field::ErrorList errors = meta::ValidateObjectMeta(object.metadata(), strategy.NamespaceScoped(),
                                                      meta::ValidatePathSegmentName, path);
   errors.Append(meta::ValidateObjectMetaUpdate(object.metadata(), old.metadata(), path));
-  errors.Append(ValidateBySchema(ctx, object, &old, check));
-  errors.Append(strategy.ValidateUpdate(ctx, object, old));
+  field::ErrorList own = strategy.ValidateUpdate(ctx, object, old);
+  field::ErrorList others = errors;
+  others.Append(own);
+  errors.Append(ValidateBySchema(ctx, object, &old, check, others));
+  errors.Append(std::move(own));
   if (!errors.empty()) {
     return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);
   }

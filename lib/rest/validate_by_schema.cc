@@ -7,6 +7,7 @@
 #include "apiserver/cel/kind_rules.h"
 #include "apiserver/rest/warnings.h"
 #include "rest/validate_embedded.h"
+#include "rest/validate_scale.h"
 
 namespace apiserver::v0::rest {
 namespace {
@@ -27,8 +28,8 @@ bool KeepsRulesFromRunning(const field::Error& error) {
 }
 
 void RunRules(const Context& ctx, const runtime::Object& object, const runtime::Object* old,
-              const cel::KindRules& rules, field::ErrorList& errors) {
-  if (std::any_of(errors.begin(), errors.end(), KeepsRulesFromRunning)) {
+              const cel::KindRules& rules, bool blocked, field::ErrorList& errors) {
+  if (blocked || std::any_of(errors.begin(), errors.end(), KeepsRulesFromRunning)) {
     errors.InvalidPrinted({}, "null",
                           "some validation rules were not checked because the object was invalid; "
                           "correct the existing errors to complete validation");
@@ -42,17 +43,20 @@ void RunRules(const Context& ctx, const runtime::Object& object, const runtime::
 }  // namespace
 
 field::ErrorList ValidateBySchema(const Context& ctx, const runtime::Object& object,
-                                  const runtime::Object* old, const SchemaCheck& check) {
+                                  const runtime::Object* old, const SchemaCheck& check,
+                                  const field::ErrorList& others) {
   field::ErrorList errors = old == nullptr ? runtime::ValidateSchemaPart(object, check.part)
                                            : runtime::ValidateSchemaPart(object, *old, check.part);
   const bool custom = object.kind().semantics() == runtime::Semantics::kCustomResource;
-  // The status is no resource's.
-  if (custom && check.part == runtime::SchemaPart::kObject) {
-    errors.Append(ValidateEmbedded(object));
+  if (custom && check.part != runtime::SchemaPart::kNone) {
+    errors.Append(ValidateScale(object, check.part));
+    // A status has no embedded resources to check.
+    if (check.part == runtime::SchemaPart::kObject) errors.Append(ValidateEmbedded(object));
   }
   const bool ruled = check.rules != nullptr && !check.rules->empty();
   if (ruled && check.part != runtime::SchemaPart::kNone) {
-    RunRules(ctx, object, old, *check.rules, errors);
+    const bool blocked = custom && std::any_of(others.begin(), others.end(), KeepsRulesFromRunning);
+    RunRules(ctx, object, old, *check.rules, blocked, errors);
   }
   return errors;
 }
