@@ -19,7 +19,7 @@ struct Options {
   std::vector<std::string> workloads;
   std::string json;
   bench::RunningServer server;
-  std::string binary = SAMPLE_APISERVER;
+  std::string binary;
 };
 
 apiserver::Status RunOne(const bench::Workload& workload, const Options& options,
@@ -27,9 +27,11 @@ apiserver::Status RunOne(const bench::Workload& workload, const Options& options
   std::fprintf(stderr, "%s: %s\n", std::string(workload.name).c_str(),
                std::string(workload.what).c_str());
   if (workload.run_alone != nullptr) return workload.run_alone(report);
+  std::string binary = workload.custom_resources ? KUBE_APISERVER : SAMPLE_APISERVER;
+  if (!options.binary.empty()) binary = options.binary;
   const auto start = [&](std::vector<std::string> flags) {
-    auto server = bench::ServerUnderTest::Start(options.binary, std::string(workload.storage),
-                                                std::move(flags));
+    auto server =
+        bench::ServerUnderTest::Start(binary, std::string(workload.storage), std::move(flags));
     if (server.ok()) (*server)->set_fewer(options.server.fewer);
     return server;
   };

@@ -11,6 +11,7 @@
 #include "bench/chain_workload.h"
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
+#include "bench/crd_workload.h"
 #include "bench/etcd_workloads.h"
 #include "bench/form_workloads.h"
 #include "bench/limit_workloads.h"
@@ -229,6 +230,9 @@ constexpr Workload kWorkloads[] = {
     {"W8", "rocks", "durable creates of 1 KiB by 1, 32 and 256 writers", &RunW8},
     {"W9", "memory", "updates of 16 KiB by 32 writers: PUT, patches, apply by two managers",
      &RunW9},
+    {"W14", "rocks", "1,000 CustomResourceDefinitions, and small kinds beside them", &RunW14, nullptr,
+     nullptr, true},
+    {"W14/10k", "rocks", "10,000 of them", &RunW14Large, nullptr, nullptr, true},
     {"limits", "memory", "large bodies that are made to cost much, one at a time", &RunLimits},
     {"W16a", "", "RBAC decisions in process: 10,000 bindings, 10,000 rules, 1,000 users", nullptr,
      &RunRbac},

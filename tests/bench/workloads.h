@@ -18,6 +18,8 @@ struct Workload {
   apiserver::Status (*run_alone)(Report& report) = nullptr;
   // In place of `run` where servers with several flags are compared.
   apiserver::Status (*run_several)(const StartServer& start, Report& report) = nullptr;
+  // It needs CustomResourceDefinitions: the kube-apiserver is started.
+  bool custom_resources = false;
 };
 
 // Null: there is none of that name.
