@@ -57,7 +57,7 @@ void Validate(const Object& object, const Object* old) {
   }
 }
 
-std::string_view TakeLine(std::string_view& rest) {
+std::string_view TakeSchemaLine(std::string_view& rest) {
   const std::size_t end = std::min(rest.find('\n'), rest.size());
   const std::string_view line = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -68,9 +68,9 @@ std::string_view TakeLine(std::string_view& rest) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const runtime::KindPtr kind = KindOf(TakeLine(rest));
+  const runtime::KindPtr kind = KindOf(TakeSchemaLine(rest));
   if (kind == nullptr) return 0;
-  const std::unique_ptr<Object> object = ObjectOf(kind, TakeLine(rest));
+  const std::unique_ptr<Object> object = ObjectOf(kind, TakeSchemaLine(rest));
   if (object == nullptr) return 0;
   const std::unique_ptr<Object> old = ObjectOf(kind, rest);
   Validate(*object, old.get());
