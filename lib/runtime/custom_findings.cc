@@ -74,7 +74,6 @@ class Writer {
       case CustomProblem::kAnyOf:
       case CustomProblem::kOneOf:
       case CustomProblem::kNot:
-      case CustomProblem::kRange:
         return {Error::Type::kInvalid, Field(""), "\"\"", Whole()};
       case CustomProblem::kMultipleOf:
         if (BadFactor()) return Factor();
@@ -139,7 +138,7 @@ class Writer {
     return one[0];
   }
 
-  // Errors about junctors and ranges have no field in Go.
+  // Errors about junctors have no field in Go.
   std::string Whole() const {
     const std::string quoted = field::Quote(name_);
     switch (finding_.problem) {
@@ -153,10 +152,8 @@ class Writer {
                (finding_.count == 0
                     ? "Found none valid"
                     : "Found " + std::to_string(finding_.count) + " valid alternatives");
-      case CustomProblem::kNot:
-        return quoted + " must not validate the schema (not)";
       default:
-        return "Checked value must be of type integer with format int32 in " + name_;
+        return quoted + " must not validate the schema (not)";
     }
   }
 

@@ -25,7 +25,6 @@ enum class CustomProblem : std::uint8_t {
   kMultipleOf,
   kMaximum,
   kMinimum,
-  kRange,  // An integer needs more bits than its format has.
   kMaxItems,
   kMinItems,
   kUnique,

@@ -1,5 +1,8 @@
 #include "runtime/plain_json.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "apiserver/base/field_path.h"
@@ -14,6 +17,19 @@ struct Open {
   std::size_t next = 0;
 };
 
+// Returns a float64 as encoding/json writes it: with an exponent below 0.000001, too.
+std::string JsonNumber(double number) {
+  constexpr double kPlainMin = 1e-6;
+  if (number == 0 || std::fabs(number) >= kPlainMin) return DoubleText(number);
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
+                                 std::chars_format::scientific);
+  std::string text(buffer.data(), end.ptr);
+  const std::size_t exponent = text.find("e-0");
+  if (exponent != std::string::npos) text.erase(exponent + 2, 1);
+  return text;
+}
+
 void AppendScalar(const Value& value, std::string& out) {
   switch (value.type()) {
     case Value::Type::kBool:
@@ -23,7 +39,7 @@ void AppendScalar(const Value& value, std::string& out) {
       out += std::to_string(value.AsInt());
       return;
     case Value::Type::kDouble:
-      out += DoubleText(value.AsDouble());
+      out += JsonNumber(value.AsDouble());
       return;
     case Value::Type::kRaw:
       out += value.AsString();

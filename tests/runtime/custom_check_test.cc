@@ -159,6 +159,14 @@ TEST_CASE("runtime: a large number is told as Go prints it", "[runtime]") {
                  "0"});
 }
 
+TEST_CASE("runtime: a small number in a list is told as JSON has it", "[runtime]") {
+  SchemaParts parts;
+  parts.preserve_unknown_fields = true;
+  parts.constraints.enum_values = {1};
+  CHECK(CustomErrors(MadeOf(parts), "[0.00000015,0.000001,0]") ==
+        Messages{R"(spec: Unsupported value: [1.5e-7,0.000001,0]: supported values: "1")"});
+}
+
 TEST_CASE("runtime: an enum takes what Go converts to an entry", "[runtime]") {
   SchemaParts parts(*NumberSchema());
   parts.constraints.enum_values = {1, 2.5};
