@@ -8,6 +8,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/codec/yaml.h"
+#include "apiserver/meta/errors.h"
 #include "apiserver/meta/managed_fields.h"
 #include "apiserver/runtime/settle.h"
 
@@ -126,6 +127,21 @@ Result<GroupVersionKind> GvkOf(const std::string& api_version, const std::string
 bool Within(std::string_view path, std::string_view outer) {
   if (!path.starts_with(outer)) return false;
   return path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[';
+}
+
+// The refusal of a custom object of another kind or version: upstream decodes any kind, and
+// compares afterwards.
+Status NotThisCustomKind(const DecodeOptions& options, const GroupVersionKind& gvk,
+                         const runtime::Value& root) {
+  const GroupVersionKind expected = options.kind->gvk(options.version);
+  if (gvk.group_version() != expected.group_version()) {
+    return BadRequest("the API version in the data (" + gvk.group_version().ToString() +
+                      ") does not match the expected API version (" +
+                      expected.group_version().ToString() + ")");
+  }
+  field::ErrorList errors;
+  errors.Invalid(field::Path("kind"), gvk.kind, "must be " + expected.kind);
+  return meta::NewInvalid({gvk.group, gvk.kind}, root["metadata"]["name"].AsString(), errors);
 }
 
 // Orders unknown and duplicate fields as encoding/json meets them when it decodes into a Go type.
@@ -251,6 +267,8 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   const Result<GroupVersionKind> gvk = GvkOf(parsed->api_version, parsed->kind, options);
   if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);
   if (const Status known = CheckRegistered(*options.kind, *gvk); !known.ok()) {
+    const bool custom = options.kind->semantics() == runtime::Semantics::kCustomResource;
+    if (custom) return NotThisCustomKind(options, *gvk, parsed->root);
     return CannotBeHandled(*gvk, *options.kind, known.message());
   }
   DecodedObject decoded;
