@@ -19,12 +19,6 @@ constexpr std::string_view kNameDescription =
     "Name is primarily intended for creation idempotence and configuration definition. Cannot be "
     "updated. More info: "
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-constexpr std::string_view kCreationTimestampDescription =
-    "CreationTimestamp is a timestamp representing the server time when this object was created. "
-    "It is not guaranteed to be set in happens-before order across separate operations. Clients "
-    "may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the "
-    "system. Read-only. Null for lists. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 meta::TableColumnDefinition NameColumn() {
   return {"Name", "string", "name", std::string(kNameDescription), 0};

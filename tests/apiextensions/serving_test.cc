@@ -27,6 +27,15 @@ constexpr char kThings[] = R"({"apiVersion":"apiextensions.k8s.io/v1",
 "versions":[{"name":"v1","served":true,"storage":true,
 "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}})";
 
+// All warnings of an answer.
+std::string WarningsOf(const Answer& answer) {
+  std::string warnings;
+  for (const std::string_view value : answer.headers.GetAll("Warning")) {
+    warnings.append(value).append("\n");
+  }
+  return warnings;
+}
+
 // A definition with the scale subresource.
 constexpr char kScale[] = R"("subresources":{"status":{},"scale":{
 "specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},)";
@@ -237,7 +246,93 @@ TEST_CASE("apiextensions: a table shows the age if a definition has no columns",
       server.Call("GET", kFoos, "", {{"Accept", "application/json;as=Table;g=meta.k8s.io;v=v1"}});
   CHECK(table["kind"].AsString() == "Table");
   CHECK(table["columnDefinitions"].size() == 2);
+  CHECK(table["columnDefinitions"].at(1)["name"].AsString() == "Age");
   CHECK(table["rows"].at(0)["cells"].at(0).AsString() == "one");
+}
+
+TEST_CASE("apiextensions: a body of another kind or version is refused in upstream's words",
+          "[apiextensions]") {
+  CustomServer server;
+  server.Define(FooDefinition());
+  const Answer other = server.Call(
+      "POST", kFoos, R"({"apiVersion":"example.com/v1","kind":"Bar","metadata":{"name":"one"}})");
+  CHECK(other.code == 422);
+  CHECK(other.message() ==
+        R"(Bar.example.com "one" is invalid: kind: Invalid value: "Bar": must be Foo)");
+  const Answer version = server.Call(
+      "POST", kFoos, R"({"apiVersion":"example.com/v9","kind":"Foo","metadata":{"name":"one"}})");
+  CHECK(version.code == 400);
+  CHECK(version.message() ==
+        "the API version in the data (example.com/v9) does not match the expected API version "
+        "(example.com/v1)");
+}
+
+// TestDiscovery
+TEST_CASE("apiextensions: discovery shows what definitions define", "[apiextensions]") {
+  CustomServer server;
+  CHECK_FALSE(Contains(server.Get("/apis").body, "example.com"));
+  server.Define(FooDefinition());
+  CHECK(Contains(server.Get("/apis").body, R"("groupVersion":"example.com/v1")"));
+  CHECK(server.Get("/apis/example.com")["preferredVersion"]["version"].AsString() == "v1");
+  const Answer version = server.Get("/apis/example.com/v1");
+  CHECK(version["resources"].at(0)["name"].AsString() == "foos");
+  CHECK(version["resources"].at(0)["shortNames"].at(0).AsString() == "fo");
+  CHECK(version["resources"].at(1)["name"].AsString() == "foos/status");
+  CHECK(Contains(server.Get("/openapi/v3").body, R"("apis/example.com/v1")"));
+  CHECK(Contains(server.Get("/openapi/v3/apis/example.com/v1").body, "com.example.v1.Foo"));
+  CHECK(Contains(server.Get("/openapi/v2").body, "com.example.v1.Foo"));
+  CHECK(server.Call("DELETE", std::string(kDefinitions) + "/foos.example.com").code == 200);
+  CHECK(Eventually([&] { return server.Get("/apis/example.com").code == 404; }));
+}
+
+TEST_CASE("apiextensions: names of objects are subdomains", "[apiextensions]") {
+  CustomServer server;
+  server.Define(FooDefinition());
+  const Answer bad = server.Call("POST", kFoos, Foo("Not_Valid"));
+  CHECK(bad.code == 422);
+  CHECK(Contains(bad.message(), R"(metadata.name: Invalid value: "Not_Valid": a lowercase RFC 1123)"
+                                " subdomain must consist of"));
+  const Answer generated = server.Call(
+      "POST", kFoos,
+      R"({"apiVersion":"example.com/v1","kind":"Foo","metadata":{"generateName":"Not-Valid-"}})");
+  CHECK(generated.code == 422);
+  CHECK(Contains(generated.message(), "metadata.generateName: Invalid value"));
+}
+
+TEST_CASE("apiextensions: finalizers without a domain are warned of once", "[apiextensions]") {
+  CustomServer server;
+  server.Define(FooDefinition());
+  const Answer made =
+      server.Call("POST", kFoos,
+                  R"({"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"one",
+"finalizers":["abc","example.com","example.com/a"]}})");
+  REQUIRE(made.code == 201);
+  const std::string warnings = WarningsOf(made);
+  CHECK(Contains(warnings,
+                 R"(metadata.finalizers: \"abc\": prefer a domain-qualified finalizer name )"
+                 "to avoid accidental conflicts with other finalizer writers"));
+  CHECK(Contains(warnings, "including a path (/) to avoid accidental conflicts"));
+  CHECK_FALSE(Contains(warnings, "example.com/a"));
+  CHECK(WarningsOf(server.Patch(kOne, R"({"spec":{"color":"blue"}})")).empty());
+  const Answer more = server.Patch(kOne, R"({"metadata":{"finalizers":["abc","def"]}})");
+  CHECK(Contains(WarningsOf(more), "def"));
+  CHECK_FALSE(Contains(WarningsOf(more), "abc"));
+}
+
+TEST_CASE("apiextensions: a deprecated version names the one to use instead", "[apiextensions]") {
+  CustomServer server;
+  const std::string schema = R"("schema":{"openAPIV3Schema":{"type":"object"}})";
+  const std::string old =
+      R"({"name":"v1alpha1","served":true,"storage":false,"deprecated":true,)" + schema + "},";
+  std::string definition = FooDefinition();
+  const std::string versions = R"("versions":[)";
+  definition.insert(definition.find(versions) + versions.size(), old);
+  server.Define(definition);
+  const Answer read = server.Get("/apis/example.com/v1alpha1/namespaces/default/foos");
+  CHECK(read.code == 200);
+  CHECK(
+      Contains(WarningsOf(read), "example.com/v1alpha1 Foo is deprecated; use example.com/v1 Foo"));
+  CHECK(WarningsOf(server.Get(kFoos)).empty());
 }
 
 // TestSelectableFields

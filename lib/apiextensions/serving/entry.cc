@@ -4,13 +4,15 @@
 #include <array>
 #include <utility>
 
+#include "apiextensions/serving/strategy.h"
 #include "apiserver/codec/schema_loader.h"
 #include "apiserver/endpoints/api_group_version.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/registry/scale.h"
-#include "apiserver/rest/kind_strategy.h"
 #include "apiserver/rest/status.h"
+#include "apiserver/runtime/scheme.h"
 #include "base/status_macros.h"
+#include "registry/table_convertor.h"
 
 namespace apiserver::v0::apiextensions {
 namespace {
@@ -32,6 +34,41 @@ std::vector<std::string> SelectableIn(const Value& version) {
     fields.push_back(LabelOf(field["jsonPath"].AsString()));
   }
   return fields;
+}
+
+// The column that a version without columns has.
+runtime::PrinterColumn AgeColumn() {
+  return {.name = "Age",
+          .type = "date",
+          .json_path = ".metadata.creationTimestamp",
+          .description = std::string(registry::kCreationTimestampDescription)};
+}
+
+// Follows defaultDeprecationWarning of pkg/apiserver/customresource_handler.go: names the best
+// version that is newer, served and not deprecated.
+std::string DeprecationOf(const Value& spec, std::string_view deprecated) {
+  std::string_view instead;
+  for (const Value& version : spec["versions"].items()) {
+    const std::string_view name = version["name"].AsString();
+    if (!version["served"].AsBool() || version["deprecated"].AsBool()) continue;
+    if (!runtime::VersionPreferred(name, deprecated)) continue;
+    if (instead.empty() || runtime::VersionPreferred(name, instead)) instead = name;
+  }
+  const auto named = [&spec](std::string_view version) {
+    std::string text(spec["group"].AsString());
+    text.append("/").append(version).append(" ").append(spec["names"]["kind"].AsString());
+    return text;
+  };
+  std::string text = named(deprecated) + " is deprecated";
+  return instead.empty() ? text : text + "; use " + named(instead);
+}
+
+// What upstream adds to a version that does not say it.
+void FillIn(const Value& spec, const Value& version, runtime::KindVersion& kind) {
+  if (kind.columns.empty()) kind.columns.push_back(AgeColumn());
+  if (version["deprecated"].AsBool() && version["deprecationWarning"].is_null()) {
+    kind.deprecation_warning = DeprecationOf(spec, kind.version);
+  }
 }
 
 // The paths of a version's Scale, and those by which other versions own the replicas.
@@ -193,8 +230,10 @@ Result<runtime::KindOptions> Entry::KindOptionsOf(Built& built) const {
   if (workshop_->new_converter) {
     ASSIGN_OR_RETURN(options.converter, workshop_->new_converter(read->root()));
   }
-  for (const Value& version : (*read)["spec"]["versions"].items()) {
-    built.selectable[std::string(version["name"].AsString())] = SelectableIn(version);
+  const Value versions = (*read)["spec"]["versions"];
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    FillIn((*read)["spec"], versions.at(i), options.versions.at(i));
+    built.selectable[options.versions[i].version] = SelectableIn(versions.at(i));
   }
   return options;
 }
@@ -212,7 +251,7 @@ Status Entry::Build(Built& built) const {
 Result<std::shared_ptr<registry::Store>> Entry::NewStore(const Built& built,
                                                          std::string_view /*version*/,
                                                          const runtime::KindPtr& kind) {
-  registry::StoreOptions options{.kind = kind, .strategy = rest::NewKindStrategy(kind)};
+  registry::StoreOptions options{.kind = kind, .strategy = NewCustomStrategy(kind)};
   // Columns are paths, and conversions that wait say so themselves.
   options.functions_inline = true;
   options.refuse_create = [weak = weak_from_this()](const Context&,
@@ -241,9 +280,9 @@ Result<std::shared_ptr<server::Route>> Entry::NewRoute(std::string_view version)
                                .storage = {{plural, store}}};
   const runtime::KindVersion& shape = *kind->FindVersion(version);
   if (shape.status_subresource.value_or(false)) {
-    ASSIGN_OR_RETURN(info.storage[plural + "/status"],
-                     registry::NewStatusStore(
-                         store, rest::NewStatusStrategy(rest::NewKindStrategy(kind), kind)));
+    ASSIGN_OR_RETURN(
+        info.storage[plural + "/status"],
+        registry::NewStatusStore(store, rest::NewStatusStrategy(NewCustomStrategy(kind), kind)));
   }
   if (shape.scale) {
     ASSIGN_OR_RETURN(

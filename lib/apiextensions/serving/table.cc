@@ -88,7 +88,13 @@ std::shared_ptr<Entry> Table::Exchange(const std::string& name, std::shared_ptr<
 
 // Called for one definition after the other, so nothing changes between looking and exchanging.
 void Table::Set(const FactsPtr& facts) {
-  if (!IsServable(*facts)) return Remove(facts->name);
+  Serve(facts);
+  // Behind the routes: what documents show is served.
+  catalog_.Set(facts->object);
+}
+
+void Table::Serve(const FactsPtr& facts) {
+  if (!IsServable(*facts)) return Retire(Exchange(facts->name, nullptr), nullptr);
   if (const auto present = Find(facts->name)) {
     if (present->TakeOver(facts)) return;
   }
@@ -96,7 +102,10 @@ void Table::Set(const FactsPtr& facts) {
   Retire(Exchange(facts->name, entry), entry);
 }
 
-void Table::Remove(const std::string& name) { Retire(Exchange(name, nullptr), nullptr); }
+void Table::Remove(const std::string& name) {
+  catalog_.Remove(name);
+  Retire(Exchange(name, nullptr), nullptr);
+}
 
 // All wait equally long, so that the first of them is the next to end.
 void Table::Retire(std::shared_ptr<Entry> entry, std::shared_ptr<Entry> successor) {

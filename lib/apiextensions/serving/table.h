@@ -1,14 +1,18 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "apiextensions/control/controller.h"
+#include "apiextensions/documents/catalog.h"
 #include "apiextensions/serving/entry.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/server/route_source.h"
@@ -38,6 +42,18 @@ class Table final : public server::RouteSource,
   std::vector<admission::EquivalentResource> Equivalents(
       const runtime::GroupVersionResource& resource, std::string_view subresource) const override;
   void Forget() const override;
+  std::uint64_t generation() const override { return catalog_.generation(); }
+  std::vector<discovery::APIGroup> Groups() const override { return catalog_.Groups(); }
+  std::optional<discovery::APIGroup> FindGroup(std::string_view group) const override {
+    return catalog_.FindGroup(group);
+  }
+  std::vector<openapi::FragmentPtr> Fragments(std::string_view group,
+                                              std::string_view version) const override {
+    return catalog_.Fragments(group, version);
+  }
+  std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> AllFragments() const override {
+    return catalog_.AllFragments();
+  }
 
  private:
   using Entries = std::unordered_map<std::string, std::shared_ptr<Entry>>;
@@ -50,11 +66,14 @@ class Table final : public server::RouteSource,
     std::shared_ptr<Entry> entry;
     std::shared_ptr<Entry> successor;
   };
+  // Serves the definition as it is.
+  void Serve(const FactsPtr& facts);
   // Lets an entry end soon: its watches still tell of what has come before.
   void Retire(std::shared_ptr<Entry> entry, std::shared_ptr<Entry> successor);
   void EndFirst();
 
   const std::shared_ptr<Workshop> workshop_;
+  Catalog catalog_;
   const std::shared_ptr<server::Route> not_yet_;  // The route of everything before SetSynced().
   mutable Guarded<Entries> entries_;
   mutable Guarded<std::deque<Retired>> retired_;
