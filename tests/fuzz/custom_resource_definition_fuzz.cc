@@ -1,0 +1,73 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiextensions/schema/json_schema.h"
+#include "apiserver/apiextensions/definition.h"
+#include "apiserver/codec/codec.h"
+#include "apiserver/codec/json.h"
+#include "require.h"
+
+// Bodies of a CustomResourceDefinition, or a schema alone: what is normal stays so, what is
+// accepted may take the place of itself, and validation says the same of it again.
+namespace {
+
+namespace apiextensions = apiserver::apiextensions;
+namespace codec = apiserver::codec;
+namespace field = apiserver::field;
+namespace runtime = apiserver::runtime;
+using apiserver_fuzz::Require;
+
+std::string SchemaText(const runtime::Value& value) {
+  std::string json;
+  codec::AppendJson(value, json);
+  return json;
+}
+
+void TryJsonSchema(const std::string& text) {
+  runtime::Arena arena;
+  const apiserver::Result<runtime::Value> parsed = codec::ParseJson(text, arena);
+  if (!parsed.ok()) return;
+  runtime::Value once = *parsed;
+  std::vector<runtime::UnknownMember> unknown;
+  if (!apiextensions::NormalizeJsonSchema(once, "spec", arena, &unknown).ok()) return;
+  Require(unknown.size() <= 100);
+  runtime::Value twice = once;
+  Require(apiextensions::NormalizeJsonSchema(twice, "spec", arena, nullptr).ok());
+  Require(SchemaText(once) == SchemaText(twice));
+}
+
+void TryDefinition(std::shared_ptr<const std::string> body) {
+  const auto decoded =
+      codec::DecodeObject(codec::MediaType::kJson, std::move(body),
+                          {.kind = apiextensions::DefinitionKind(), .version = "v1"});
+  if (!decoded.ok()) return;
+  const apiserver::Context ctx = apiserver::Context::Background();
+  runtime::Object& definition = *decoded->object;
+  const auto resource = apiextensions::DefinitionResource();
+  const apiserver::rest::Strategy& strategy = *resource.strategy;
+  strategy.PrepareForCreate(ctx, definition);
+  const field::ErrorList errors = strategy.Validate(ctx, definition);
+  Require(errors.Aggregate() == strategy.Validate(ctx, definition).Aggregate());
+  Require(errors.size() <= field::kErrorsMax);
+  strategy.WarningsOnCreate(ctx, definition);
+  const auto next = definition.Clone();
+  strategy.PrepareForUpdate(ctx, *next, definition);
+  Require(next->generation() == definition.generation());
+  next->Edit("metadata", "resourceVersion") = "1";
+  // What is accepted may take the place of itself.
+  const field::ErrorList update = strategy.ValidateUpdate(ctx, *next, definition);
+  Require(!errors.empty() || update.empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto body = std::make_shared<const std::string>(reinterpret_cast<const char*>(data), size);
+  TryJsonSchema(*body);
+  TryDefinition(body);
+  return 0;
+}
