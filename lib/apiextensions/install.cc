@@ -2,6 +2,7 @@
 
 #include "apiextensions/control/controller.h"
 #include "apiextensions/control/status.h"
+#include "apiextensions/convert/converters.h"
 #include "apiextensions/serving/table.h"
 #include "apiserver/apiextensions/apiextensions.h"
 #include "apiserver/apiextensions/definition.h"
@@ -50,6 +51,23 @@ class Installed final : public CustomResources {
   const std::weak_ptr<Controller> controller_;
 };
 
+// Returns the converters that definitions ask for.
+NewConverter ByStrategy(const registry::StorageConfig& storage, const Options& options) {
+  // Without a registry of the server's, nobody asks what has been counted.
+  const auto metrics = storage.metrics != nullptr
+                           ? storage.metrics
+                           : std::shared_ptr<metrics::Registry>(metrics::NewRegistry());
+  const auto converters =
+      std::make_shared<Converters>(ConversionOptions{.new_client = options.new_webhook_client,
+                                                     .resolver = options.resolver,
+                                                     .memory = storage.memory,
+                                                     .metrics = metrics,
+                                                     .clock = storage.clock,
+                                                     .random = storage.random,
+                                                     .log = options.log});
+  return [converters](const runtime::Value& definition) { return converters->For(definition); };
+}
+
 Status AddHooks(server::Handler& handler, const std::shared_ptr<Controller>& controller,
                 const std::shared_ptr<Table>& table) {
   RETURN_IF_ERROR(handler.AddPostStartHook("start-apiextensions-controllers",
@@ -78,7 +96,8 @@ Result<std::unique_ptr<CustomResources>> Install(server::GenericAPIServer& serve
   auto workshop = std::make_shared<Workshop>();
   workshop->storage = storage;
   workshop->pool = &server.pool();
-  workshop->new_converter = std::move(options.new_converter);
+  workshop->new_converter =
+      options.new_converter ? std::move(options.new_converter) : ByStrategy(storage, options);
   const auto table = std::make_shared<Table>(workshop);
   ASSIGN_OR_RETURN(workshop->handler,
                    server.AddHandler({.name = "apiextensions", .routes = table}));

@@ -6,6 +6,8 @@
 
 #include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
+#include "apiserver/client/http_client.h"
+#include "apiserver/client/webhook_config.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/value.h"
@@ -18,11 +20,16 @@ namespace apiserver::inline v0::apiextensions {
 // How custom resources are served.
 struct Options {
   // Makes the converter between the versions of a definition's objects, from the definition. Called
-  // on a pool thread, where it may block; several threads may call it at once. Null, or it returns
-  // null: versions differ in apiVersion and in the fields that they know.
+  // on a pool thread, where it may block; several threads may call it at once. Null: by the strategy
+  // of the definition, None or Webhook. If it returns null, versions differ in apiVersion and in the
+  // fields that they know.
   std::function<Result<std::shared_ptr<const runtime::VersionConverter>>(
       const runtime::Value& definition)>
       new_converter = nullptr;
+  // Makes the clients for conversion webhooks. Null: client::NewHttpClientFactory().
+  client::HttpClientFactory new_webhook_client = nullptr;
+  // Finds the services of conversion webhooks. Must outlive the server.
+  const client::ServiceResolver* resolver = &client::DefaultServiceResolver();
   // Gets what cannot be told to a client. Must outlive the server.
   LogSink* log = &NullLogSink();
 };

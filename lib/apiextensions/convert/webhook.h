@@ -52,8 +52,7 @@ struct ConversionOptions {
   const client::ServiceResolver* resolver = &client::DefaultServiceResolver();
   // Counts kept results as encodings. Null: no results are kept.
   std::shared_ptr<MemoryBudget> memory = nullptr;
-  // Required; must outlive the converters.
-  metrics::Registry* metrics = nullptr;
+  std::shared_ptr<metrics::Registry> metrics = nullptr;  // Required.
   // The longest time of one call.
   std::chrono::seconds timeout = std::chrono::seconds(30);
   // Limits an answer; a longer one fails the call.

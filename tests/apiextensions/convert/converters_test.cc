@@ -24,7 +24,7 @@ std::string WebhookAtUrl(const std::string& url) {
 struct DefinedConverters {
   DefinedConverters() {
     options.new_client = webhook.Factory();
-    options.metrics = registry.get();
+    options.metrics = registry;
     converters = std::make_unique<apiextensions::Converters>(options);
   }
   Result<std::shared_ptr<const runtime::VersionConverter>> For(const std::string& definition) {
@@ -33,7 +33,7 @@ struct DefinedConverters {
   }
 
   FakeConversionWebhook webhook;
-  std::unique_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
   apiextensions::ConversionOptions options;
   std::unique_ptr<apiextensions::Converters> converters;
 };

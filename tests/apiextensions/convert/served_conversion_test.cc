@@ -61,7 +61,7 @@ struct ServedMultiVersion {
   }
 
   FakeConversionWebhook webhook;
-  std::unique_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
   std::shared_ptr<apiextensions::WebhookConverter> converter;
   std::unique_ptr<TestServer> server;
 
@@ -69,7 +69,7 @@ struct ServedMultiVersion {
   void Start(const std::string& storage) {
     apiextensions::ConversionOptions conversion;
     conversion.new_client = webhook.Factory();
-    conversion.metrics = registry.get();
+    conversion.metrics = registry;
     conversion.memory = std::make_shared<MemoryBudget>();
     converter = std::make_shared<apiextensions::WebhookConverter>(
         std::make_shared<apiextensions::ConversionCaller>(conversion),

@@ -82,7 +82,7 @@ struct DialledConversion {
   explicit DialledConversion(const ConversionServer& server, const std::string& ca_pem) {
     apiextensions::ConversionOptions options;
     options.resolver = &server;
-    options.metrics = registry.get();
+    options.metrics = registry;
     options.timeout = std::chrono::seconds(1);
     converter = std::make_shared<apiextensions::WebhookConverter>(
         std::make_shared<apiextensions::ConversionCaller>(options),
@@ -101,7 +101,7 @@ struct DialledConversion {
     return runtime::Convert(Context::Background(), object, "v1beta2");
   }
 
-  std::unique_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
   std::shared_ptr<apiextensions::WebhookConverter> converter;
   runtime::KindPtr kind;
 };

@@ -25,7 +25,7 @@ struct WebhookKind {
   explicit WebhookKind(ConversionOptions options = {},
                        std::vector<std::string> versions = {"v1", "v1beta1"}) {
     options.new_client = webhook.Factory();
-    options.metrics = registry.get();
+    options.metrics = registry;
     options.memory = memory;
     caller = std::make_shared<apiextensions::ConversionCaller>(options);
     converter = std::make_shared<apiextensions::WebhookConverter>(
@@ -55,7 +55,7 @@ struct WebhookKind {
   }
 
   FakeConversionWebhook webhook;
-  std::unique_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
   std::shared_ptr<MemoryBudget> memory = std::make_shared<MemoryBudget>();
   std::shared_ptr<apiextensions::ConversionCaller> caller;
   std::shared_ptr<apiextensions::WebhookConverter> converter;
