@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "apiextensions/convert/ca_bundle.h"
+
 namespace apiserver::v0::apiextensions {
 namespace {
 
@@ -70,7 +72,11 @@ bool SetNames(Object& definition, const NameIndex::Verdict& verdict, Now now) {
   }
   const bool judged = !FindCondition(definition, kEstablished).is_null();
   if (IsConditionTrue(definition, kEstablished)) return changed;
+  const bool waits_for_bundle =
+      FindCondition(definition, kEstablished)["reason"].AsString() == kInvalidCABundleReason;
   if (verdict.all) {
+    // Upstream's controllers take turns in writing the two reasons.
+    if (waits_for_bundle) return changed;
     changed |= SetIfOther(definition, {kEstablished, false, "Installing", kNamesGood}, now);
   } else if (!judged) {
     changed |= SetIfOther(definition,
@@ -81,6 +87,10 @@ bool SetNames(Object& definition, const NameIndex::Verdict& verdict, Now now) {
 
 bool SetEstablished(Object& definition, Now now) {
   if (!IsConditionTrue(definition, kNamesAccepted)) return false;
+  if (HasInvalidCABundle(definition["spec"]["conversion"])) {
+    return SetIfOther(definition,
+                      {kEstablished, false, kInvalidCABundleReason, kInvalidCABundleMessage}, now);
+  }
   return SetIfOther(definition, {kEstablished, true, "InitialNamesAccepted", kNamesGood}, now);
 }
 

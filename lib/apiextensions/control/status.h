@@ -19,7 +19,8 @@ bool SetIfOther(runtime::Object& definition, const Condition& condition, Now now
 
 // Sets the accepted names, NamesAccepted, and Established where it is not decided yet.
 bool SetNames(runtime::Object& definition, const NameIndex::Verdict& verdict, Now now);
-// Sets Established if the names are accepted.
+// Sets Established if the names are accepted: to False while the CA bundle of a conversion webhook
+// is invalid.
 bool SetEstablished(runtime::Object& definition, Now now);
 // Sets KubernetesAPIApprovalPolicyConformant if the group is Kubernetes' own.
 bool SetApproval(runtime::Object& definition, Now now);
