@@ -20,18 +20,26 @@ bool HasCondition(Value definition, std::string_view type) {
 
 }  // namespace
 
-Catalog::Entries Catalog::EntriesOf(const runtime::ObjectPtr& definition) {
-  Entries entries;
+// Parses the definition once, whatever the number of its versions.
+Catalog::Shown Catalog::ShownOf(const runtime::ObjectPtr& definition) {
+  Shown shown;
   const Opened opened(definition);
-  if (!HasCondition(opened.root(), "Established")) return entries;
-  const bool structural = !HasCondition(opened.root(), "NonStructuralSchema");
-  for (const Value& each : opened.root()["spec"]["versions"].items()) {
+  const Value root = opened.root();
+  // Read here: the definition's own accessor would parse it, and keep its tree.
+  shown.name = root["metadata"]["name"].AsString();
+  if (!HasCondition(root, "Established")) return shown;
+  const bool structural = !HasCondition(root, "NonStructuralSchema");
+  shown.place.group = root["spec"]["group"].AsString();
+  shown.place.plural = root["status"]["acceptedNames"]["plural"].AsString();
+  for (const Value& each : root["spec"]["versions"].items()) {
     const std::string version(each["name"].AsString());
-    auto rows = DiscoveryRowsOf(opened.root(), version);
+    auto rows = DiscoveryRowsOf(root, version);
     if (rows.empty()) continue;
-    entries.emplace(version, Entry{std::move(rows), NewFragment(definition, version, structural)});
+    shown.place.versions.push_back(version);
+    shown.entries.emplace(
+        version, Entry{std::move(rows), NewFragment(definition, root, version, structural)});
   }
-  return entries;
+  return shown;
 }
 
 void Catalog::State::Take(const Place& place) {
@@ -48,21 +56,16 @@ void Catalog::State::Take(const Place& place) {
 
 // What changes is compared without the lock's being held for longer than for a few look-ups.
 void Catalog::Set(const runtime::ObjectPtr& definition) {
-  Entries entries = EntriesOf(definition);
-  if (entries.empty()) return Remove(definition->name());
-  const Opened opened(definition);
-  Place place{.group = std::string(opened.root()["spec"]["group"].AsString()),
-              .plural = entries.begin()->second.rows.front().name,
-              .versions = {}};
-  for (const auto& [version, entry] : entries) place.versions.push_back(version);
+  Shown next = ShownOf(definition);
+  if (next.entries.empty()) return Remove(next.name);
   const auto state = state_.Lock();
-  Place& shown = state->places[std::string(definition->name())];
-  bool changed = shown != place;
-  if (changed) state->Take(shown);
-  shown = std::move(place);
-  Versions& group = state->groups[shown.group];
-  for (auto& [version, entry] : entries) {
-    Entry& present = group[version][shown.plural];
+  Place& place = state->places[next.name];
+  bool changed = place != next.place;
+  if (changed) state->Take(place);
+  place = std::move(next.place);
+  Versions& group = state->groups[place.group];
+  for (auto& [version, entry] : next.entries) {
+    Entry& present = group[version][place.plural];
     changed |= !present.fragment || present.rows != entry.rows ||
                present.fragment->hash() != entry.fragment->hash();
     // An equal one is put in place, too: it holds the newer definition, and not one more of them.

@@ -68,9 +68,15 @@ class Catalog {
 
     void Take(const Place& place);
   };
-  using Entries = std::map<std::string, Entry>;  // By version.
+  // What is to be shown of a definition.
+  struct Shown {
+    std::string name;
+    Place place;
+    std::map<std::string, Entry> entries;  // By version.
+  };
 
-  static Entries EntriesOf(const runtime::ObjectPtr& definition);
+  // No entries: nothing is to be shown.
+  static Shown ShownOf(const runtime::ObjectPtr& definition);
   static discovery::APIGroup GroupOf(const std::string& name, const Versions& versions);
 
   Guarded<State> state_;

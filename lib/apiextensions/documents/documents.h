@@ -17,6 +17,10 @@ namespace apiserver::inline v0::apiextensions {
 // `structural`: false if the version's schema is not structural, and so is not published.
 openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, std::string_view version,
                                  bool structural = true);
+// Does the same for a caller that has parsed the definition: `root` is its content, and is not
+// kept.
+openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, runtime::Value root,
+                                 std::string_view version, bool structural);
 
 // Returns the rows of discovery for a version of a definition: the resource and its subresources,
 // under the accepted names. Empty: it does not serve the version.

@@ -99,13 +99,18 @@ class VersionFragment final : public openapi::Fragment {
 
 }  // namespace
 
-openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, std::string_view version,
-                                 bool structural) {
-  const Opened opened(definition);
-  auto documented = DocumentedVersionOf(opened.root(), version, structural);
+openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, runtime::Value root,
+                                 std::string_view version, bool structural) {
+  auto documented = DocumentedVersionOf(root, version, structural);
   if (!documented) return nullptr;
   return std::make_shared<const VersionFragment>(std::move(definition), *std::move(documented),
                                                  structural);
+}
+
+openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, std::string_view version,
+                                 bool structural) {
+  const Opened opened(definition);
+  return NewFragment(definition, opened.root(), version, structural);
 }
 
 }  // namespace apiserver::v0::apiextensions
