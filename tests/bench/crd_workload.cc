@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr char kDefinitions[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 // So many are created, then waited for.
 constexpr std::size_t kBatch = 100;
-constexpr std::size_t kObjects = 1'000;
+constexpr std::size_t kCustomObjects = 1'000;
 // A kind as small as the built-in one it is compared with, ConfigMap.
 constexpr char kSettings[] = R"({"apiVersion":"apiextensions.k8s.io/v1",)"
                              R"("kind":"CustomResourceDefinition",)"
@@ -242,7 +242,7 @@ Status CrdRun::Beside(const std::string& when, const std::string& path, const st
   Series lists(name_ + "/" + when + "/list", server_);
   const auto write = [&](const char* method, int run, bool named) {
     return LoopOptions{.streams = 8,
-                       .operations = kObjects,
+                       .operations = kCustomObjects,
                        .expected_code = named ? 200 : 201,
                        .request = [&, method, run, named](std::size_t n) {
                          const std::string name =

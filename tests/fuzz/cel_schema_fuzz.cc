@@ -22,7 +22,7 @@ namespace cel = apiserver::cel;
 namespace codec = apiserver::codec;
 namespace runtime = apiserver::runtime;
 
-std::string_view TakeLine(std::string_view& text) {
+std::string_view TakeSchemaPart(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
@@ -58,9 +58,9 @@ void EvaluateRule(const cel::Program& program, const runtime::Value& data,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  const std::string_view rule = TakeLine(text);
+  const std::string_view rule = TakeSchemaPart(text);
   runtime::Arena arena;
-  const auto json = codec::ParseJson(TakeLine(text), arena);
+  const auto json = codec::ParseJson(TakeSchemaPart(text), arena);
   if (!json.ok()) return 0;
   const auto schema = codec::SchemaFromOpenApi(*json);
   if (!schema.ok()) return 0;
