@@ -137,7 +137,8 @@ class PathWriter {
       : documented_(documented), form_(form), out_(out), shared_(parameters) {}
 
   void Add(Where where, std::string_view subresource, std::span<const OperationRow> rows) {
-    if (!out_.empty() && out_.back() != '{') out_ += ',';
+    // The document's writer has already set a comma between two fragments.
+    if (!out_.empty() && out_.back() != '{' && out_.back() != ',') out_ += ',';
     out_ += AsJson(PathOf(where, subresource)) + ":{";
     std::vector<ParameterList> own;
     for (const OperationRow& row : rows) own.push_back(row.own());
