@@ -236,14 +236,17 @@ class OpenApiWriter {
 
   Status AddFields(const Schema& schema, const std::string& path, int depth, Members& members) {
     for (const Field& field : schema.fields()) {
-      if (&schema == root_ && field.name() == "metadata") {
-        RETURN_IF_ERROR(AddMetadata(field, depth, members));
-        continue;
-      }
-      RETURN_IF_ERROR(field.inlined ? AddFields(*field.schema, path, depth + 1, members)
-                                    : AddField(schema, field, path, depth, members));
+      RETURN_IF_ERROR(AddMember(schema, field, path, depth, members));
     }
     return {};
+  }
+
+  Status AddMember(const Schema& schema, const Field& field, const std::string& path, int depth,
+                   Members& members) {
+    if (field.inlined) return AddFields(*field.schema, path, depth + 1, members);
+    const bool metadata = &schema == root_ && field.name() == "metadata";
+    return metadata ? AddMetadata(field, depth, members)
+                    : AddField(schema, field, path, depth, members);
   }
 
   // Every kind has the same metadata, but for what its definition says about the names.

@@ -27,14 +27,12 @@ bool KeepsRulesFromRunning(const field::Error& error) {
   }
 }
 
+bool KeepRulesFromRunning(const field::ErrorList& errors) {
+  return std::any_of(errors.begin(), errors.end(), KeepsRulesFromRunning);
+}
+
 void RunRules(const Context& ctx, const runtime::Object& object, const runtime::Object* old,
-              const cel::KindRules& rules, bool blocked, field::ErrorList& errors) {
-  if (blocked || std::any_of(errors.begin(), errors.end(), KeepsRulesFromRunning)) {
-    errors.InvalidPrinted({}, "null",
-                          "some validation rules were not checked because the object was invalid; "
-                          "correct the existing errors to complete validation");
-    return;
-  }
+              const cel::KindRules& rules, field::ErrorList& errors) {
   cel::RuleFindings findings = rules.Validate(ctx, object, old);
   errors.Append(std::move(findings.errors));
   for (std::string& warning : findings.warnings) AddWarning(ctx, std::move(warning));
@@ -54,9 +52,13 @@ field::ErrorList ValidateBySchema(const Context& ctx, const runtime::Object& obj
     if (check.part == runtime::SchemaPart::kObject) errors.Append(ValidateEmbedded(object));
   }
   const bool ruled = check.rules != nullptr && !check.rules->empty();
-  if (ruled && check.part != runtime::SchemaPart::kNone) {
-    const bool blocked = custom && std::any_of(others.begin(), others.end(), KeepsRulesFromRunning);
-    RunRules(ctx, object, old, *check.rules, blocked, errors);
+  if (!ruled || check.part == runtime::SchemaPart::kNone) return errors;
+  if (KeepRulesFromRunning(errors) || (custom && KeepRulesFromRunning(others))) {
+    errors.InvalidPrinted({}, "null",
+                          "some validation rules were not checked because the object was invalid; "
+                          "correct the existing errors to complete validation");
+  } else {
+    RunRules(ctx, object, old, *check.rules, errors);
   }
   return errors;
 }

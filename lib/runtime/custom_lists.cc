@@ -58,6 +58,7 @@ class ListCheck {
     // A single key is compared as itself.
     const bool single = names.size() == 1;
     std::vector<Value> values;
+    values.reserve(keys.size());
     for (const Value& key : keys) {
       values.push_back(single && key.size() == 1 ? key.members()[0].value : key);
     }

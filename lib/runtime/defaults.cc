@@ -99,24 +99,28 @@ class DefaultsPass final : public RewritePass {
   Arena& arena_;
 };
 
+// Sets the defaults that the schema has.
+Status SetSchemaDefaults(Object& object, const Schema& schema, std::size_t arena_max) {
+  if (schema.type != SchemaType::kStruct) return {};
+  if (object.kind().semantics() == Semantics::kCustomResource) {
+    return SetCustomDefaults(object, schema, arena_max);
+  }
+  if (!schema.has_defaults) return {};
+  Value root = object.root();
+  DefaultsPass pass(object.arena());
+  if (Rewrite(schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
+    return GrownTooLarge();
+  }
+  object.SetRoot(root);
+  return {};
+}
+
 }  // namespace
 
 Status SetDefaults(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr) return {};
-  const bool fields = version->schema->type == SchemaType::kStruct;
-  if (object.kind().semantics() == Semantics::kCustomResource) {
-    if (fields) {
-      RETURN_IF_ERROR(SetCustomDefaults(object, *version->schema, arena_max));
-    }
-  } else if (fields && version->schema->has_defaults) {
-    Value root = object.root();
-    DefaultsPass pass(object.arena());
-    if (Rewrite(*version->schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
-      return GrownTooLarge();
-    }
-    object.SetRoot(root);
-  }
+  RETURN_IF_ERROR(SetSchemaDefaults(object, *version->schema, arena_max));
   if (version->set_defaults == nullptr) return {};
   version->set_defaults(object);
   // Normalizes the values that the function added. A value of a wrong type is reported when the
