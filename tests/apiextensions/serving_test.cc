@@ -272,7 +272,9 @@ TEST_CASE("apiextensions: discovery shows what definitions define", "[apiextensi
   CustomServer server;
   CHECK_FALSE(Contains(server.Get("/apis").body, "example.com"));
   server.Define(FooDefinition());
-  CHECK(Contains(server.Get("/apis").body, R"("groupVersion":"example.com/v1")"));
+  // A moment after the condition can be read: documents follow it, as upstream's do.
+  REQUIRE(Eventually(
+      [&] { return Contains(server.Get("/apis").body, R"("groupVersion":"example.com/v1")"); }));
   CHECK(server.Get("/apis/example.com")["preferredVersion"]["version"].AsString() == "v1");
   const Answer version = server.Get("/apis/example.com/v1");
   CHECK(version["resources"].at(0)["name"].AsString() == "foos");
