@@ -7,6 +7,7 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
 )
@@ -31,8 +33,16 @@ func status(of *apiextensionsv1.CustomResourceDefinition, kind apiextensionsv1.C
 
 // install creates the CRD and follows it until it is served.
 func (t *client) install() {
+	// Generated clients prefer protobuf.
+	made, err := t.crds.ApiextensionsV1().CustomResourceDefinitions().Create(t.ctx, t.crd, metav1.CreateOptions{})
+	t.check(err == nil, "a CRD is created in protobuf", err)
+	if err != nil {
+		config := rest.CopyConfig(t.config)
+		config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
+		t.crds = must(clientset.NewForConfig(config))
+		made = must(t.crds.ApiextensionsV1().CustomResourceDefinitions().Create(t.ctx, t.crd, metav1.CreateOptions{}))
+	}
 	definitions := t.crds.ApiextensionsV1().CustomResourceDefinitions()
-	made := must(definitions.Create(t.ctx, t.crd, metav1.CreateOptions{}))
 	t.equal(made.Status.StoredVersions, []string{"v1"}, "stored versions")
 	events := must(definitions.Watch(t.ctx, metav1.ListOptions{
 		FieldSelector: "metadata.name=" + crdName, ResourceVersion: made.ResourceVersion}))
