@@ -20,9 +20,9 @@ namespace apiserver::inline v0::apiextensions {
 // How custom resources are served.
 struct Options {
   // Makes the converter between the versions of a definition's objects, from the definition. Called
-  // on a pool thread, where it may block; several threads may call it at once. Null: by the strategy
-  // of the definition, None or Webhook. If it returns null, versions differ in apiVersion and in the
-  // fields that they know.
+  // on a pool thread, where it may block; several threads may call it at once. Null: by the
+  // strategy of the definition, None or Webhook. If it returns null, versions differ in apiVersion
+  // and in the fields that they know.
   std::function<Result<std::shared_ptr<const runtime::VersionConverter>>(
       const runtime::Value& definition)>
       new_converter = nullptr;
