@@ -101,8 +101,8 @@ TEST_CASE("apiextensions: an update keeps the status and adds a new storage vers
   CHECK(same->generation() == 3);
   CHECK((*same)["status"] == (*old)["status"]);
 
-  auto next = DefinitionOf(
-      R"({"metadata":{"name":"a"},"spec":{"versions":[{"name":"v1"},{"name":"v2","storage":true}]}})");
+  auto next = DefinitionOf(R"({"metadata":{"name":"a"},"spec":{"versions":[{"name":"v1"},)"
+                           R"({"name":"v2","storage":true}]}})");
   Main().PrepareForUpdate(Context::Background(), *next, *old);
   CHECK(next->generation() == 4);
   CHECK(JsonOf((*next)["status"]) ==

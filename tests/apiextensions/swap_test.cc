@@ -98,7 +98,8 @@ TEST_CASE("apiextensions: a change is served when its write is answered", "[apie
   for (int i = 0; i < 20; ++i) {
     const std::string field = "f" + std::to_string(i);
     const std::string path =
-        R"([{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/)" +
+        R"([{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec)"
+        R"(/properties/)" +
         field + R"(","value":{"type":"string"}}])";
     REQUIRE(
         server

@@ -40,8 +40,8 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-// The slowest program takes 0.4 seconds, and up to 16 with a sanitizer; one that the limit of a call
-// does not end takes minutes.
+// The slowest program takes 0.4 seconds, and up to 16 with a sanitizer; one that the limit of a
+// call does not end takes minutes.
 constexpr std::chrono::milliseconds kTimeMax(kSanitized ? 60'000 : 5'000);
 
 std::chrono::nanoseconds ThreadTime() {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "apiextensions/apiextensions_api.h"
 #include "apiextensions/kind/strategy.h"
 #include "apiextensions/schema/json_schema.h"
-#include "apiextensions_api.h"
 #include "apiserver/codec/proto_schema.h"
 #include "base/status_macros.h"
 

@@ -175,7 +175,8 @@ class Entry::VersionRoute final : public server::Route {
 
 Entry::Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop)
     : workshop_(std::move(workshop)), facts_(std::move(facts)) {
-  for (const VersionFacts& version : (*facts_.Lock())->versions) {
+  const FactsPtr known = *facts_.Lock();
+  for (const VersionFacts& version : known->versions) {
     if (version.served) routes_.push_back(std::make_unique<VersionRoute>(*this, version));
   }
 }
