@@ -178,6 +178,20 @@ TEST_CASE("apiextensions: rules compile, and cost no more than allowed") {
          "\"boolean\", \"integer\", \"number\", \"object\", \"string\""}}});
 }
 
+TEST_CASE("apiextensions: default values are valid by the schemas that they stand in") {
+  CheckRows(
+      {{R"({"type":"object","properties":{"a":{"type":"string","enum":["a"],"default":"b"},
+           "b":{"type":"object","properties":{"c":{"type":"integer"}},"default":{"c":"x"}},
+           "d":{"type":"object","default":{"e":1}},
+           "f":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"default":{"e":1}},
+           "g":{"type":"integer","default":3,"x-kubernetes-validations":[{"rule":"self < 3"}]}}})",
+        {".properties[a].default: Unsupported value: \"b\": supported values: \"a\"",
+         ".properties[b].default.c: Invalid value: \"string\": c in body must be of type integer: "
+         "\"string\"",
+         ".properties[d].default: Invalid value: {\"e\":1}: must not have unknown fields",
+         ".properties[g].default: Invalid value: 3: failed rule: self < 3"}}});
+}
+
 TEST_CASE("apiextensions: an update may keep faults that it did not bring") {
   const std::string set = WithSchema(
       R"({"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set",

@@ -10,6 +10,7 @@
 #include "apiextensions/validation/schema_rules.h"
 #include "apiserver/cel/rules.h"
 #include "apiserver/codec/schema_loader.h"
+#include "runtime/custom_check.h"
 
 namespace apiserver::v0::apiextensions {
 namespace {
@@ -120,7 +121,12 @@ class DefaultsWalk {
     if (pruned_ && part != Part::kMeta && HasUnknownMembers(value, schema)) {
       errors_.InvalidPrinted(path, PrintedValue(value), "must not have unknown fields");
     }
-    if (loaded->has_rules()) CheckRules(value, loaded, part == Part::kResource, path);
+    ErrorList faults;
+    runtime::CustomCheck().Run(
+        {.schema = loaded.get(), .value = value, .whole = false, .prefix = path.text()}, faults);
+    const bool valid = faults.empty();
+    errors_.Append(std::move(faults));
+    if (valid && loaded->has_rules()) CheckRules(value, loaded, part == Part::kResource, path);
   }
 
   // Runs the rules as for a new value, and for one that stays as it is.
