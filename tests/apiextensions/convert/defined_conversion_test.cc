@@ -184,11 +184,21 @@ TEST_CASE("defined conversion: a webhook that fails is every verb's answer, noth
           "[apiextensions]") {
   DefinedMultiVersion defined;
   defined.Convert(ConversionByWebhook());
+  defined.ChangeVersions([](const runtime::Value& version, runtime::Arena& arena) {
+    return With(version, "subresources",
+                ParseConversionJson(R"({"status":{},"scale":{"specReplicasPath":".spec.num.num1",)"
+                                    R"("statusReplicasPath":".status.num.num2"}})",
+                                    arena),
+                arena);
+  });
   REQUIRE(defined.Create("a", "v1beta1").code == 201);
   defined.webhook.AnswerWith("apiextensions.k8s.io/v1",
                              R"({"uid":"UID","result":{"status":"Failure","message":"custom"}})");
   const std::string item = DefinedItem("v1beta2", "a");
   const http::Headers merge{{"Content-Type", "application/merge-patch+json"}};
+  const std::string annotate = R"({"metadata":{"annotations":{"patch":"true"}}})";
+  const std::string scale = R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":)"
+                            R"({"name":"a"},"spec":{"replicas":42}})";
   struct Row {
     const char* verb;
     http::ClientResponse answer;
@@ -200,14 +210,21 @@ TEST_CASE("defined conversion: a webhook that fails is every verb's answer, noth
       {"update", defined.server->Call("PUT", item, MultiVersion("a", "v1beta2"))},
       {"patch", defined.server->Call("PATCH", item, R"({"numv2":{"num1":3}})", merge)},
       {"delete", defined.server->Call("DELETE", item)},
-      {"deletecollection", defined.server->Call("DELETE", DefinedCollection("v1beta2"))}};
+      {"deletecollection", defined.server->Call("DELETE", DefinedCollection("v1beta2"))},
+      {"status-get", defined.server->Call("GET", item + "/status")},
+      {"status-update",
+       defined.server->Call("PUT", item + "/status", MultiVersion("a", "v1beta2"))},
+      {"status-patch", defined.server->Call("PATCH", item + "/status", annotate, merge)},
+      {"scale-get", defined.server->Call("GET", item + "/scale")},
+      {"scale-update", defined.server->Call("PUT", item + "/scale", scale)},
+      {"scale-patch", defined.server->Call("PATCH", item + "/scale", annotate, merge)}};
   for (const Row& row : rows) {
     INFO(row.verb << ": " << row.answer.body);
     CHECK(row.answer.code == 500);
-    CHECK(Contains(row.answer.body,
-                   "conversion webhook for stable.example.com/v1beta1, Kind=MultiVersion failed: "
-                   "custom") == (std::string_view(row.verb) != "create"));
-    CHECK(Contains(row.answer.body, "failed: custom"));
+    // All but a create begin with the stored object.
+    const std::string from = std::string_view(row.verb) == "create" ? "v1beta2" : "v1beta1";
+    CHECK(Contains(row.answer.body, "conversion webhook for stable.example.com/" + from +
+                                        ", Kind=MultiVersion failed: custom"));
   }
   CHECK(defined.Get("v1beta1", "a").code == 200);
   CHECK(defined.Get("v1beta1", "b").code == 404);
