@@ -137,8 +137,9 @@ class PathWriter {
       : documented_(documented), form_(form), out_(out), shared_(parameters) {}
 
   void Add(Where where, std::string_view subresource, std::span<const OperationRow> rows) {
-    // The document's writer has already set a comma between two fragments.
-    if (!out_.empty() && out_.back() != '{' && out_.back() != ',') out_ += ',';
+    // Nothing is known of what stands before the first path; its separator is the caller's.
+    if (!first_) out_ += ',';
+    first_ = false;
     out_ += AsJson(PathOf(where, subresource)) + ":{";
     std::vector<ParameterList> own;
     for (const OperationRow& row : rows) own.push_back(row.own());
@@ -357,6 +358,7 @@ class PathWriter {
   const openapi::Format form_;
   std::string& out_;
   std::map<std::string, std::string>& shared_;
+  bool first_ = true;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "apiextensions/documents/documents.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/openapi/spec.h"
 #include "apiserver/runtime/kind.h"
 
 namespace {
@@ -36,14 +37,16 @@ KindPtr AnyDefinitionKind() {
 struct Says {
   std::string plural = "foos";
   std::string group = "example.com";
+  std::string kind = "Foo";
   std::string versions = R"([{"name":"v1","served":true,"storage":true}])";
   std::string conditions = R"([{"type":"Established","status":"True"}])";
   std::string more = "";  // Members of metadata.
 };
 
 std::string JsonOfDefinition(const Says& says) {
-  const std::string names = R"({"plural":")" + says.plural +
-                            R"(","singular":"foo","kind":"Foo","listKind":"FooList",)"
+  const std::string names = R"({"plural":")" + says.plural + R"(","singular":"foo","kind":")" +
+                            says.kind + R"(","listKind":")" + says.kind +
+                            R"(List",)"
                             R"("shortNames":["f"],"categories":["all"]})";
   return R"({"metadata":{"name":")" + says.plural + "." + says.group + "\"" + says.more +
          R"(},"spec":{"group":")" + says.group + R"(","scope":"Namespaced","names":)" + names +
@@ -216,12 +219,17 @@ TEST_CASE("documents: all fragments of a group version are in one document",
           "[apiextensions][documents]") {
   Catalog catalog;
   catalog.Set(DefinitionThat({}));
-  catalog.Set(DefinitionThat({.plural = "bars"}));
+  catalog.Set(DefinitionThat({.plural = "bars", .kind = "Bar"}));
   catalog.Set(DefinitionThat({.plural = "boos", .group = "a.example.com"}));
 
   CHECK(catalog.Fragments("example.com", "v1").size() == 2);
   CHECK(catalog.Fragments("example.com", "v2").empty());
   CHECK(catalog.Fragments("b.example.com", "v1").empty());
+  const apiserver::openapi::Input input{
+      .info = {}, .kinds = {}, .routes = {}, .fragments = catalog.Fragments("example.com", "v1")};
+  // Each of the paths and definitions is separated from those of the other.
+  CHECK(apiserver::openapi::Lint(apiserver::openapi::BuildV3(input).json).empty());
+  CHECK(apiserver::openapi::Lint(apiserver::openapi::BuildV2(input).json).empty());
   const auto all = catalog.AllFragments();
   REQUIRE(all.size() == 2);
   CHECK(all.at({"a.example.com", "v1"}).size() == 1);
