@@ -89,8 +89,9 @@ std::shared_ptr<Entry> Table::Exchange(const std::string& name, std::shared_ptr<
 // Called for one definition after the other, so nothing changes between looking and exchanging.
 void Table::Set(const FactsPtr& facts) {
   Serve(facts);
-  // Behind the routes: what documents show is served.
-  catalog_.Set(facts->object);
+  // Behind the routes: what documents show is served. Before it is established none do, and its
+  // schemas need not be read.
+  if (facts->established) catalog_.Set(facts->object);
 }
 
 void Table::Serve(const FactsPtr& facts) {
