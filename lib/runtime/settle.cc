@@ -18,12 +18,9 @@ Status Settle(Object& object, const SettleRules& rules) {
   const std::size_t arena_max = rules.growth_max > kAny - held ? kAny : held + rules.growth_max;
   // Unknown members are collected before pruning drops them.
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
-  if (rules.shape) {
-    if (object.kind().semantics() == Semantics::kCustomResource) {
-      RETURN_IF_ERROR(PruneCustom(object, rules.stored, arena_max));
-    }
-    RETURN_IF_ERROR(Normalize(object, rules.stored, arena_max));
-  }
+  const bool custom = object.kind().semantics() == Semantics::kCustomResource;
+  if (rules.shape && custom) RETURN_IF_ERROR(PruneCustom(object, rules.stored, arena_max));
+  if (rules.shape) RETURN_IF_ERROR(Normalize(object, rules.stored, arena_max));
   return rules.defaults ? SetDefaults(object, arena_max) : Status();
 }
 

@@ -266,7 +266,7 @@ class Run:
         codes = self.codes()
         answered = sum(count for code, count in codes.items() if code)
         taken = sum(count for code, count in codes.items() if code and code < 300)
-        if answered < 100 or taken < answered / 10 or codes[201] < answered / 100:
+        if answered < 100 or taken < answered / 10 or codes[201] < answered / 200:
             self.findings.add("the requests reach little: %s" % dict(codes))
 
     def replay(self, world, surface):
