@@ -69,7 +69,7 @@ void Installer::Change(const Owner& owner, const std::vector<runtime::GroupVersi
     for (const auto& storage : each->storages()) owned.push_back(storages_.Own(storage));
     added.push_back(std::make_shared<Served>(owner, std::move(each), std::move(owned)));
   }
-  for (const ServedPtr& gone : routes_.Change(cleared, std::move(added))) gone->End();
+  for (const ServedPtr& gone : routes_.Change(cleared, std::move(added))) gone->End(nullptr);
 }
 
 Status Installer::InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace) {
@@ -112,7 +112,7 @@ Status Installer::RemoveResource(const Owner& owner,
   }
   // Watches end after the routes have changed, so that their clients do not find the resource
   // again.
-  served->End();
+  served->End(nullptr);
   return {};
 }
 

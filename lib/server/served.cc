@@ -97,12 +97,12 @@ void Served::Leave(Stay& stay) {
 }
 
 // The exchanges are cancelled on their loops, without the lock: a cancelled one leaves the list.
-void Served::End(std::shared_ptr<Route> successor) {
+void Served::End(const std::shared_ptr<Route>& successor) {
   std::vector<std::shared_ptr<http::Exchange>> running;
   {
     const auto state = running_.Lock();
     ended_ = true;
-    state->successor = std::move(successor);
+    state->successor = successor;
     for (const Stay* stay = state->first; stay != nullptr; stay = stay->next) {
       if (auto exchange = stay->exchange.lock()) running.push_back(std::move(exchange));
     }

@@ -77,7 +77,7 @@ class Served final : public Route, public std::enable_shared_from_this<Served> {
   }
   std::optional<storage::Stats> GetStats() const override { return installed_->GetStats(); }
   bool IsResource(const request::RequestInfo& info) const override;
-  void End(std::shared_ptr<Route> successor = nullptr) override;
+  void End(const std::shared_ptr<Route>& successor) override;
 
  private:
   class Stay;

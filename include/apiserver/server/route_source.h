@@ -38,7 +38,7 @@ class Route {
   // Ends a route that is not found any more: watches and connections end, other requests that run
   // are finished. Requests that begin although, having found it before, are served by `successor`;
   // null: they are answered 404.
-  virtual void End(std::shared_ptr<Route> /*successor*/) {}
+  virtual void End(const std::shared_ptr<Route>& /*successor*/) {}
 };
 
 // Finds the routes of a handler whose resources are not installed one by one. Any thread may call

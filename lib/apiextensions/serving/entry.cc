@@ -116,7 +116,7 @@ class Entry::VersionRoute final : public server::Route {
   bool IsResource(const request::RequestInfo& info) const override {
     return IsServed(info.subresource);
   }
-  void End(std::shared_ptr<server::Route> successor) override {
+  void End(const std::shared_ptr<server::Route>& successor) override {
     std::shared_ptr<server::Route> made;
     {
       const auto state = state_.Lock();
@@ -124,7 +124,7 @@ class Entry::VersionRoute final : public server::Route {
       state->successor = successor;
       made = state->made;
     }
-    if (made != nullptr) made->End(std::move(successor));
+    if (made != nullptr) made->End(successor);
   }
 
  private:
