@@ -8,6 +8,7 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 #include "runtime/custom_check.h"
+#include "runtime/custom_findings.h"
 #include "runtime/custom_lists.h"
 #include "runtime/field_list.h"
 #include "runtime/formats.h"
@@ -20,27 +21,6 @@
 namespace apiserver::v0::runtime {
 
 namespace {
-
-// Returns OpenAPI's name for the type of a value.
-std::string_view TypeWord(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kNull:
-      return "null";
-    case Value::Type::kBool:
-      return "boolean";
-    case Value::Type::kInt:
-      return "integer";
-    case Value::Type::kDouble:
-      return "number";
-    case Value::Type::kList:
-      return "array";
-    case Value::Type::kMap:
-    case Value::Type::kRaw:
-      return "object";
-    default:
-      return "string";
-  }
-}
 
 bool IsText(const Value& value) { return value.is_string() || value.type() == Value::Type::kBytes; }
 
@@ -131,7 +111,7 @@ class ValueCheck {
   }
 
   bool TypeFits(std::string_view wanted) const {
-    const std::string_view found = TypeWord(value_);
+    const std::string_view found = CustomTypeOf(value_);
     if (found == wanted || value_.type() == Value::Type::kRaw) return true;
     if (wanted == "number") return found == "integer";
     if (wanted != "integer" || found != "number") return false;
@@ -139,7 +119,7 @@ class ValueCheck {
   }
   void CheckType() {
     if (schema_.type == SchemaType::kAny || schema_.type == SchemaType::kRaw) return;
-    const std::string_view found = TypeWord(value_);
+    const std::string_view found = CustomTypeOf(value_);
     if (schema_.type == SchemaType::kIntOrString) {
       if (found != "string" && !TypeFits("integer")) WrongType("integer,string", found);
       return;

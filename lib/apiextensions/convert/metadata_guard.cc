@@ -4,6 +4,7 @@
 
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
+#include "runtime/scalar.h"
 
 namespace apiserver::v0::apiextensions {
 
@@ -22,8 +23,8 @@ Status CheckMarkValues(std::string_view field, const Value& map) {
   for (const runtime::Member& member : map.members()) {
     if (member.value.is_string()) continue;
     return ConversionError("metadata." + std::string(field) + "[" + field::Shorten(member.key) +
-                           "] must be a string, but is " + std::string(GoTypeName(member.value)) +
-                           " in converted object");
+                           "] must be a string, but is " +
+                           std::string(runtime::GoTypeOf(member.value)) + " in converted object");
   }
   return {};
 }
@@ -40,11 +41,11 @@ field::ErrorList ValidateMarks(std::string_view field, const Value& map) {
 Status CheckMarks(std::string_view field, const Value& original, const Value& converted) {
   if (!converted.is_map()) {
     return ConversionError("invalid metadata." + std::string(field) + " of type " +
-                           std::string(GoTypeName(converted)) + " in converted object");
+                           std::string(runtime::GoTypeOf(converted)) + " in converted object");
   }
   if (!original.is_null() && !original.is_map()) {
     return ConversionError("invalid metadata." + std::string(field) + " of type " +
-                           std::string(GoTypeName(original)) + " in original object");
+                           std::string(runtime::GoTypeOf(original)) + " in original object");
   }
   RETURN_IF_ERROR(CheckMarkValues(field, converted));
   if (original.is_map() && original == converted) return {};
@@ -56,28 +57,6 @@ Status CheckMarks(std::string_view field, const Value& original, const Value& co
 }  // namespace
 
 Status ConversionError(std::string why) { return {Reason::kUnknown, std::move(why)}; }
-
-std::string_view GoTypeName(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kNull:
-      return "<nil>";
-    case Value::Type::kBool:
-      return "bool";
-    case Value::Type::kInt:
-      return "int64";
-    case Value::Type::kDouble:
-      return "float64";
-    case Value::Type::kList:
-      return "[]interface {}";
-    case Value::Type::kMap:
-      return "map[string]interface {}";
-    case Value::Type::kString:
-    case Value::Type::kRaw:
-    case Value::Type::kBytes:
-      break;
-  }
-  return "string";
-}
 
 Status CheckSameObject(const Value& original, const Value& converted) {
   const Value before = original["metadata"];
@@ -94,13 +73,13 @@ Result<Value> RestoredMetadata(const Value& original, const Value& converted,
   const Value* const answered = converted.Find("metadata");
   if (answered == nullptr) return ConversionError("missing metadata in converted object");
   if (!answered->is_map()) {
-    return ConversionError("invalid metadata of type " + std::string(GoTypeName(*answered)) +
+    return ConversionError("invalid metadata of type " + std::string(runtime::GoTypeOf(*answered)) +
                            " in converted object");
   }
   const Value* const before = original.Find("metadata");
   Value restored = before != nullptr ? *before : Value::Map({});
   if (!restored.is_map()) {
-    return ConversionError("invalid metadata of type " + std::string(GoTypeName(restored)) +
+    return ConversionError("invalid metadata of type " + std::string(runtime::GoTypeOf(restored)) +
                            " in input object");
   }
   for (const std::string_view field : {"labels", "annotations"}) {

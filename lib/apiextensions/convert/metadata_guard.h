@@ -17,9 +17,6 @@ namespace apiserver::inline v0::apiextensions {
 // without reason.
 Status ConversionError(std::string why);
 
-// Returns the name that Go's %T prints for a value decoded from JSON: "map[string]interface {}".
-std::string_view GoTypeName(const runtime::Value& value);
-
 // Compares kind, name, namespace and UID. kUnknown: `must have the same name: a != b`.
 Status CheckSameObject(const runtime::Value& original, const runtime::Value& converted);
 
