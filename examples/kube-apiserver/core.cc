@@ -32,7 +32,7 @@ namespace rest = apiserver::rest;
 namespace server = apiserver::server;
 
 constexpr std::chrono::milliseconds kSyncStep(50);
-// What the bootstrap controller of Kubernetes makes.
+// Names the namespaces that Kubernetes' bootstrap controller makes.
 constexpr std::string_view kSystemNamespaces[] = {"default", "kube-node-lease", "kube-public",
                                                   "kube-system"};
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";

@@ -137,8 +137,8 @@ std::optional<SchemaType> ScalarType(std::string_view type) {
   return std::nullopt;
 }
 
-// What a schema may say: everything, or only what values must be like, below allOf, anyOf, oneOf
-// and not.
+// Says what a schema may say: everything, or only what values must be like, below allOf, anyOf,
+// oneOf and not.
 enum class Layer : std::uint8_t { kStructure, kValidation };
 
 // Reads schemas into a pool, from the leaves up.

@@ -8,9 +8,9 @@
 namespace apiserver::inline v0::openapi {
 
 Parameter PrettyParameter();
-// Of a get.
+// Returns the parameter of a get.
 Parameter ResourceVersionParameter();
-// Of a list, without `watch`.
+// Returns the parameters of a list, without `watch`.
 std::vector<Parameter> ListParameters();
 Parameter WatchParameter();
 // Of a create, update or patch.

@@ -21,9 +21,9 @@ struct Info {
   std::string version = "unversioned";
 };
 
-// What one resource adds to the documents, written by itself as JSON rather than made of a Kind and
-// of routes. Any thread may call its methods; they must not block. Those that append take long if a
-// schema is large, so they are called on the pool.
+// A Fragment is what one resource adds to the documents, written by itself as JSON rather than made
+// of a Kind and of routes. Any thread may call its methods; they must not block. Those that append
+// take long if a schema is large, so they are called on the pool.
 class Fragment {
  public:
   virtual ~Fragment() = default;

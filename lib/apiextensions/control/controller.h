@@ -22,7 +22,7 @@
 
 namespace apiserver::inline v0::apiextensions {
 
-// Who needs the definitions as they are now, such as what serves their objects.
+// A DefinitionUser needs the definitions as they are now, such as what serves their objects.
 class DefinitionUser {
  public:
   virtual ~DefinitionUser() = default;
@@ -33,7 +33,7 @@ class DefinitionUser {
   virtual void Remove(const std::string& name) = 0;
 };
 
-// What the deletion of a definition's objects has come to.
+// Says how the deletion of a definition's objects ended.
 struct Emptied {
   enum class State { kEmpty, kNotYet, kCannotList, kCannotDelete };
   State state = State::kEmpty;
@@ -93,7 +93,7 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
     std::set<std::string> queued;
     std::set<std::string> emptying;  // Their objects are being deleted, or will be again.
   };
-  // Who works: one thread at a time.
+  // The state of the worker: one thread at a time.
   struct Work {
     std::size_t calls = 0;   // Of Run() that are not served yet; the first one works.
     std::size_t others = 0;  // Deletions that are running.

@@ -23,7 +23,7 @@ struct Names {
   friend bool operator==(const Names&, const Names&) = default;
 };
 
-// What is known of a version without reading its schema.
+// Holds what is known of a version without reading its schema.
 struct VersionFacts {
   std::string name;
   bool served = false;
@@ -32,8 +32,8 @@ struct VersionFacts {
   bool scale = false;   // It has the subresource.
 };
 
-// What control and serving know of a CustomResourceDefinition at all times: a thousandth of it. The
-// rest is read from `object` when it is needed, and forgotten again. Immutable.
+// Holds what control and serving know of a CustomResourceDefinition at all times: a thousandth of
+// it. The rest is read from `object` when it is needed, and forgotten again. Immutable.
 struct Facts {
   runtime::ObjectPtr object;  // As stored.
   std::string name;           // "foos.example.com".

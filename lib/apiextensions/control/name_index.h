@@ -14,7 +14,7 @@ namespace apiserver::inline v0::apiextensions {
 // has. A change costs O(log n) for each name that changes hands. One thread at a time.
 class NameIndex {
  public:
-  // What becomes of a definition's names: upstream's calculateNamesAndConditions.
+  // The result for a definition's names: upstream's calculateNamesAndConditions.
   struct Verdict {
     Names accepted;
     bool all = true;     // All requested names are accepted.

@@ -304,7 +304,7 @@ class WebhookConverter::Work {
       if (error.ok()) error = outcomes[i].status();
       if (outcomes[i].ok()) item.content = *outcomes[i];
       if (gave_up && !outcomes[i].ok()) continue;
-      // What is not stored yet is not read again: its content changes when it is.
+      // An object that is not stored yet is not kept: its content changes when it is.
       const bool keep = !item.whole["metadata"]["resourceVersion"].AsString().empty();
       current_->cache.Finish(item.key, std::exchange(item.claim, {}), std::move(outcomes[i]), keep);
     }

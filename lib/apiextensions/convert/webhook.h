@@ -39,7 +39,7 @@ struct ConversionWebhook {
 // of white space counts as none.
 ConversionWebhook ConversionWebhookOf(const runtime::Value& conversion);
 
-// What the conversion webhooks of one server have in common.
+// The options that all conversion webhooks of a server share.
 struct ConversionOptions {
   // Makes the clients for webhooks. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = nullptr;

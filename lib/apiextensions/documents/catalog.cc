@@ -54,7 +54,7 @@ void Catalog::State::Take(const Place& place) {
   if (group->second.empty()) groups.erase(group);
 }
 
-// What changes is compared without the lock's being held for longer than for a few look-ups.
+// Compares the change while the lock is held for a few look-ups only.
 void Catalog::Set(const runtime::ObjectPtr& definition) {
   Shown next = ShownOf(definition);
   if (next.entries.empty()) return Remove(next.name);

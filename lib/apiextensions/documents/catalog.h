@@ -17,8 +17,8 @@
 
 namespace apiserver::inline v0::apiextensions {
 
-// What discovery and OpenAPI say of custom resources now. A change of one definition costs what
-// that definition is long, and touches no other. Any thread; answers do not block.
+// Holds what discovery and OpenAPI say of custom resources now. A change of one definition costs
+// what that definition is long, and touches no other. Any thread; answers do not block.
 class Catalog {
  public:
   // Shows a definition in place of what was shown of it: the versions that it serves, once it is
@@ -53,7 +53,7 @@ class Catalog {
   };
   using Resources = std::map<std::string, Entry, std::less<>>;  // By plural.
   using Versions = std::map<std::string, Resources, Preferred>;
-  // What is shown of a definition.
+  // Holds what is shown of a definition.
   struct Place {
     std::string group;
     std::string plural;
@@ -68,7 +68,7 @@ class Catalog {
 
     void Take(const Place& place);
   };
-  // What is to be shown of a definition.
+  // Holds what is to be shown of a definition.
   struct Shown {
     std::string name;
     Place place;

@@ -9,8 +9,8 @@
 
 namespace apiserver::inline v0::apiextensions {
 
-// What the documents say of one version of a CustomResourceDefinition. Values are those of the
-// definition, which must outlive it.
+// Holds what the documents say of one version of a CustomResourceDefinition. Values are those of
+// the definition, which must outlive it.
 struct DocumentedVersion {
   std::string group;
   std::string version;

@@ -8,8 +8,9 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/runtime/value.h"
 
-// What discovery and OpenAPI say of custom resources: functions of one CustomResourceDefinition
-// (apiextensions.k8s.io/v1), so that a new one costs no more than its own size.
+// Makes what discovery and OpenAPI say of custom resources: functions of one
+// CustomResourceDefinition (apiextensions.k8s.io/v1), so that a new one costs no more than its own
+// size.
 namespace apiserver::inline v0::apiextensions {
 
 // Returns what a version of a definition adds to the OpenAPI documents. Its texts are made from the

@@ -43,7 +43,7 @@ std::string AsJsonList(std::initializer_list<std::string_view> texts) {
 
 enum class Where : std::uint8_t { kAllNamespaces, kCollection, kItem };
 
-// What an operation takes besides the parameters that all of them have.
+// Makes the list of what an operation takes besides the parameters that all of them have.
 using OwnParameters = ParameterList (*)();
 
 ParameterList ListOwn() {

@@ -63,7 +63,7 @@ std::string DeprecationOf(const Value& spec, std::string_view deprecated) {
   return instead.empty() ? text : text + "; use " + named(instead);
 }
 
-// What upstream adds to a version that does not say it.
+// Adds what upstream gives a version that does not say it: the Age column, a warning.
 void FillIn(const Value& spec, const Value& version, runtime::KindVersion& kind) {
   if (kind.columns.empty()) kind.columns.push_back(AgeColumn());
   if (version["deprecated"].AsBool() && version["deprecationWarning"].is_null()) {

@@ -25,7 +25,7 @@ namespace apiserver::inline v0::apiextensions {
 using NewConverter = std::function<Result<std::shared_ptr<const runtime::VersionConverter>>(
     const runtime::Value& definition)>;
 
-// What all entries make their stores and routes with. Outlives them.
+// The Workshop is what all entries make their stores and routes with. Outlives them.
 struct Workshop {
   server::Handler* handler = nullptr;
   registry::StorageConfig storage;
@@ -58,7 +58,7 @@ class Entry final : public std::enable_shared_from_this<Entry> {
 
  private:
   class VersionRoute;
-  // What the versions share.
+  // Holds what the versions share.
   struct Built {
     runtime::KindOptions options;
     runtime::KindPtr kind;  // Its hub is the storage version.

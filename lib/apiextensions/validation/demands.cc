@@ -85,7 +85,7 @@ Demands DemandsAfter(const Object& definition, const Object& old) {
   for (const Value& version : now.versions().items()) {
     const std::string_view name = version["name"].AsString();
     const Value other = before.Find(name);
-    // What all versions have in common counts for every version, also for one that is new.
+    // The parts that all versions have in common count for every version, also for one that is new.
     const Value schema = before.hoisted().schema ? before.schema() : other["schema"];
     const bool known = before.hoisted().schema || !other.is_null();
     if (known && version["schema"] == schema) demands.unchanged_schemas.insert(name);

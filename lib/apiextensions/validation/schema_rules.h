@@ -8,8 +8,8 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/value.h"
 
-// What schemas may say: ValidateCustomResourceDefinitionOpenAPISchema without the compilation of
-// rules. Schemas are normalized, and nested at most kSchemaDepthMax deep.
+// Judges what schemas may say: ValidateCustomResourceDefinitionOpenAPISchema without the
+// compilation of rules. Schemas are normalized, and nested at most kSchemaDepthMax deep.
 namespace apiserver::inline v0::apiextensions {
 
 // The deepest nesting of schemas. Kubernetes has no limit but that of JSON, 10,000 levels.

@@ -1,4 +1,4 @@
-// What discovery and OpenAPI are told of definitions as they come, change and go.
+// Tests what discovery and OpenAPI are told of definitions as they come, change and go.
 
 #include "apiextensions/documents/catalog.h"
 
