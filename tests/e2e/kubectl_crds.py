@@ -51,15 +51,16 @@ def field(t, path, text, name="one"):
     t.prints(["get", "shirt", name, "-o", "jsonpath={%s}" % path], text)
 
 
-def eventually(t, args, text, seconds=40):
-    """`args` prints `text` some time: kubectl and servers learn of kinds a little later."""
+def eventually(t, args, *texts, seconds=40):
+    """`args` prints `texts` some time: kubectl and servers learn of kinds a little later."""
     end = time.monotonic() + seconds
     while True:
         result = t.kubectl.run(*args)
-        if text in result.stdout + result.stderr or time.monotonic() > end:
+        missing = [text for text in texts if text not in result.stdout + result.stderr]
+        if not missing or time.monotonic() > end:
             break
         time.sleep(0.2)
-    t.check(text in result.stdout + result.stderr, "kubectl %s: prints %r some time" % (" ".join(args), text),
+    t.check(not missing, "kubectl %s: prints %s some time" % (" ".join(args), ", ".join(map(repr, missing))),
             result.stdout + result.stderr)
 
 
