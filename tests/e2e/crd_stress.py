@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """Clients that write and watch custom resources while the schemas of their CRDs change.
 
-usage: crd_stress.py --server BINARY|KUBECONFIG [--clients 100] [--crds 20] [--changes 10] [--seconds 60] [--kill]
+usage: crd_stress.py --server BINARY|KUBECONFIG [--clients 100] [--crds 20] [--changes 10] [--seconds 60]
+                     [--pace 0.95] [--kill]
 
 Each client writes objects of its own and knows what they must be; each also watches a kind from some
 revision on, and resumes where its watch ended. What must hold: a write that was acknowledged is read
 afterwards, by the client and in the end by everybody; a watcher that resumes sees every change of every
 object, once and in order; no request fails for another reason than a conflict or a server that starts.
-With --kill (BINARY only) the server is killed in the middle, and starts again with its data.
+With --kill (BINARY only) the server is killed in the middle, and starts again with its data. Schemas
+must have changed as often as was asked for. The clients of a kind are in one process, and what changes
+schemas is in another: Python's threads take turns.
 """
 
 import argparse
 import collections
 import http.client
 import json
+import multiprocessing
 import os
 import signal
 import sys
@@ -29,6 +33,8 @@ GROUP = "stress.example.com"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 LOST = (http.client.HTTPException, OSError)
 OBJECTS = 5
+PROCESSES, CHANGERS = 2, 4
+FORKS = multiprocessing.get_context("fork")
 
 
 def schema(generation):
@@ -59,12 +65,19 @@ def path_of(index):
     return "/apis/%s/v1/namespaces/default/things%d" % (GROUP, index)
 
 
-class Run:
-    """What the threads share: whether to go on, and what went wrong."""
+class Signals:
+    """What all processes are told: to be ready for a kill, to end writes, to end watches."""
 
-    def __init__(self, kubeconfig, killing):
-        self.kubeconfig, self.killing = kubeconfig, killing
-        self.stopping, self.finished, self.lock = threading.Event(), threading.Event(), threading.Lock()
+    def __init__(self):
+        self.killing, self.stopping = FORKS.Event(), FORKS.Event()
+
+
+class Run:
+    """What the threads of a process share: whether to go on, and what went wrong."""
+
+    def __init__(self, kubeconfig, signals):
+        self.kubeconfig, self.killing, self.stopping = kubeconfig, signals.killing, signals.stopping
+        self.finished, self.lock = threading.Event(), threading.Lock()
         self.counts, self.failures = collections.Counter(), []
 
     def count(self, what, by=1):
@@ -284,16 +297,14 @@ class Watcher:
 
 
 class Changer(Client):
-    """Changes the CRDs' schemas, `rate` times a second."""
+    """Changes the CRDs' schemas, one of `CHANGERS` that share a number of changes each second."""
 
-    def loop(self, crds, rate):
-        generation = 0
+    def loop(self, number, crds, rate):
+        began, turn = time.monotonic(), number
         try:
-            while not self.run.stopping.is_set():
-                generation += 1
-                began = time.monotonic()
-                self.change(generation % crds, generation)
-                time.sleep(max(0.0, 1 / rate - (time.monotonic() - began)))
+            while not self.run.stopping.wait(max(0.0, began + turn / rate - time.monotonic())):
+                self.change(turn % crds, turn + 1)
+                turn += CHANGERS
         except Exception as failure:
             self.run.fail("changer: %r" % failure)
 
@@ -324,10 +335,10 @@ def install(run, crds):
             time.sleep(0.05)
 
 
-def judge(run, writers, watchers, crds):
+def judge(run, writers, watchers, indexes):
     """In the end everybody has seen the same: what the writers know, lists, and watchers."""
     client = Client(run)
-    for index in range(crds):
+    for index in indexes:
         want = {}
         for writer in writers:
             if writer.path == path_of(index):
@@ -346,33 +357,83 @@ def judge(run, writers, watchers, crds):
                     path_of(index), sorted(set(have.items()) ^ set(watcher.held.items()))[:5]))
 
 
-def stress(args, kubeconfig, server):
-    killing = threading.Event()
-    run = Run(kubeconfig, killing)
-    install(run, args.crds)
-    writers = [Writer(run, number, number % args.crds) for number in range(args.clients)]
-    watchers = [Watcher(run, number % args.crds) for number in range(args.clients)]
-    threads = [threading.Thread(target=one.loop, daemon=True) for one in watchers + writers]
-    threads.append(threading.Thread(target=Changer(run).loop, args=(args.crds, args.changes), daemon=True))
+def clients(run, args, indexes):
+    """Writes and watches the kinds of some CRDs until told to stop, and looks at what is there then."""
+    numbers = [number for number in range(args.clients) if number % args.crds in indexes]
+    writers = [Writer(run, number, number % args.crds) for number in numbers]
+    watchers = [Watcher(run, number % args.crds) for number in numbers]
+    watching = [threading.Thread(target=one.loop, daemon=True) for one in watchers]
+    writing = [threading.Thread(target=one.loop, daemon=True) for one in writers]
+    for thread in watching + writing:
+        thread.start()
+    for thread in writing:
+        thread.join()
+    judge(run, writers, watchers, indexes)
+    run.finished.set()
+
+
+def changers(run, args):
+    threads = [threading.Thread(target=Changer(run).loop, args=(number, args.crds, args.changes), daemon=True)
+               for number in range(CHANGERS)]
     for thread in threads:
         thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def processes(kubeconfig, signals, args):
+    """Starts the processes, and returns each with the end of a pipe that tells what it saw."""
+    jobs = [(clients, args, range(first, args.crds, PROCESSES)) for first in range(PROCESSES)] + [(changers, args)]
+    found = []
+    for job, *parameters in jobs:
+        near, far = FORKS.Pipe(duplex=False)
+
+        def body(job=job, parameters=parameters, far=far):
+            run = Run(kubeconfig, signals)
+            try:
+                job(run, *parameters)
+            except Exception as failure:
+                run.fail("%s: %r" % (job.__name__, failure))
+            far.send((run.counts, run.failures))
+        found.append((FORKS.Process(target=body, daemon=True), near))
+        found[-1][0].start()
+    return found
+
+
+def killed(server, signals):
+    """Kills the server and starts it again; returns for how long it was away."""
+    began = time.monotonic()
+    signals.killing.set()
+    server.stop(signal.SIGKILL)
+    server.start()
+    away = time.monotonic() - began
+    time.sleep(5)
+    signals.killing.clear()
+    return away
+
+
+def stress(args, kubeconfig, server):
+    signals, away = Signals(), 0
+    install(Run(kubeconfig, signals), args.crds)
+    started = processes(kubeconfig, signals, args)
     time.sleep(args.seconds / 2)
     if args.kill:
-        killing.set()
-        server.stop(signal.SIGKILL)
-        server.start()
-        time.sleep(5)
-        killing.clear()
+        away = killed(server, signals)
     time.sleep(args.seconds / 2)
-    run.stopping.set()
-    for thread in threads[len(watchers):]:
-        thread.join(60)
-    judge(run, writers, watchers, args.crds)
-    run.finished.set()
-    print("crd_stress: %d clients, %d CRDs: %s; %d failed" % (
-        args.clients, args.crds, ", ".join("%d %s" % (count, what) for what, count in sorted(run.counts.items())),
-        len(run.failures)), flush=True)
-    return not run.failures
+    signals.stopping.set()
+    counts, failures = collections.Counter(), []
+    for process, pipe in started:
+        found = pipe.recv() if pipe.poll(180) else ({}, ["a process does not end"])
+        counts.update(found[0])
+        failures += found[1]
+    wanted = args.changes * (args.seconds - away)
+    if counts["schema changes"] < args.pace * wanted:
+        failures.append("%d schema changes, want %d" % (counts["schema changes"], wanted))
+        print("FAILED: " + failures[-1])
+    print("crd_stress: %d clients, %d CRDs, %d s: %s; %d failed" % (
+        args.clients, args.crds, args.seconds,
+        ", ".join("%d %s" % (count, what) for what, count in sorted(counts.items())), len(failures)), flush=True)
+    return not failures
 
 
 def main():
@@ -380,7 +441,8 @@ def main():
     parser.add_argument("--server", required=True)
     parser.add_argument("--clients", type=int, default=100)
     parser.add_argument("--crds", type=int, default=20)
-    parser.add_argument("--changes", type=float, default=10)
+    parser.add_argument("--changes", type=float, default=10, help="changes of schemas each second")
+    parser.add_argument("--pace", type=float, default=0.95, help="the share of them that must be made")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--kill", action="store_true")
     args = parser.parse_args()
