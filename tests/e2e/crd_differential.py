@@ -269,10 +269,14 @@ def compare(args, kubeconfig):
     report = Report(Known(args.known))
     judge = Judge(Peer(args.go) if args.go else None, Peer(kubeconfig) if kubeconfig else None,
                   None if args.go else recorded_answers(args.replay), report)
-    run(judge, crds, args)
-    if args.record:
-        record(judge, args.record)
-    return report.ended() if kubeconfig else True
+    try:
+        run(judge, crds, args)
+    finally:
+        # What was answered until a failure is worth knowing, too.
+        if args.record:
+            record(judge, args.record)
+        right = report.ended() if kubeconfig else True
+    return right
 
 
 def main():

@@ -26,7 +26,7 @@ class Kubectl:
 
     def run(self, *args, stdin=None, env=None):
         return subprocess.run(
-            self.command(args), input=stdin, capture_output=True, text=True, timeout=120, env=self.environment(env)
+            self.command(args), input=stdin, capture_output=True, text=True, timeout=300, env=self.environment(env)
         )
 
     def start(self, *args):
