@@ -57,8 +57,8 @@ bool KernelAllowsProfiles() {
 
 std::atomic<bool> spinning{false};
 
-// What a profile is to show. Nothing is called in it, so that every sample's innermost address lies
-// in it.
+// What a profile is to show. Nothing is called in it but what a build puts there: its load of an
+// atomic without optimization, and libFuzzer's callbacks. Most samples' innermost address lies in it.
 [[gnu::noinline]] std::uint64_t SpinWhileAsked() {
   std::uint64_t sum = 0;
   while (spinning.load(std::memory_order_relaxed)) {
@@ -205,7 +205,7 @@ TEST_CASE("server: a CPU profile shows what is busy, or why the kernel does not 
   thread.Join();
   if (!KernelAllowsProfiles()) return;
   CHECK(seen.in_spin >= 50'000'000);
-  CHECK(seen.elsewhere * 10 <= seen.in_spin);
+  CHECK(seen.elsewhere * 2 <= seen.in_spin);
 }
 
 TEST_CASE("server: one profile is taken at a time, and no thread waits for it", "[server]") {
