@@ -103,10 +103,11 @@ class RuleRemover {
 
 }  // namespace
 
-void CheckSchemaExpressions(const Value& schema, const SchemaFindings& findings,
-                            const Demands& demands, bool limit_rules, const field::Path& path,
-                            field::ErrorList& errors) {
-  if (!HasRules(schema)) return;
+field::ErrorList CheckSchemaExpressions(const Value& schema, const SchemaFindings& findings,
+                                        const Demands& demands, bool limit_rules,
+                                        const field::Path& path) {
+  field::ErrorList errors;
+  if (!HasRules(schema)) return errors;
   Arena arena;
   if (const auto whole = codec::SchemaFromOpenApi(schema); whole.ok()) {
     CheckFieldPaths(schema, *whole, Place(path), errors);
@@ -115,7 +116,7 @@ void CheckSchemaExpressions(const Value& schema, const SchemaFindings& findings,
       findings.errors.empty() ? schema : RuleRemover(findings.faulty, arena).Remove(schema);
   const Result<runtime::SchemaPtr> loaded = codec::SchemaFromOpenApi(judged);
   // Only a schema with other errors, which are told already, cannot be loaded.
-  if (!loaded.ok()) return;
+  if (!loaded.ok()) return errors;
   cel::RuleEnvironments environments{
       .environment = cel::Environment::Kubernetes(kCompatibleWith, cel::Mode::kNew)};
   if (!demands.stored_rules.empty()) {
@@ -126,6 +127,7 @@ void CheckSchemaExpressions(const Value& schema, const SchemaFindings& findings,
       cel::CheckRules(*loaded, path, environments, {.limit_rules = limit_rules});
   errors.Append(std::move(found.expressions));
   errors.Append(std::move(found.total));
+  return errors;
 }
 
 }  // namespace apiserver::v0::apiextensions

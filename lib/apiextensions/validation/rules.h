@@ -7,11 +7,11 @@
 
 namespace apiserver::inline v0::apiextensions {
 
-// Checks the expressions of a schema's rules, the fields that they name, and their cost. `findings`
-// are those of CheckSchemaRules(): rules of faulty schemas are not compiled. `limit_rules`: each
-// rule may cost no more than allowed. The schema is structural.
-void CheckSchemaExpressions(const runtime::Value& schema, const SchemaFindings& findings,
-                            const Demands& demands, bool limit_rules, const field::Path& path,
-                            field::ErrorList& errors);
+// Returns what is wrong with a schema's rules: expressions, the fields that they name, costs.
+// `findings` are those of CheckSchemaRules(): rules of faulty schemas are not compiled.
+// `limit_rules`: each rule may cost no more than allowed. The schema is structural.
+field::ErrorList CheckSchemaExpressions(const runtime::Value& schema,
+                                        const SchemaFindings& findings, const Demands& demands,
+                                        bool limit_rules, const field::Path& path);
 
 }  // namespace apiserver::inline v0::apiextensions

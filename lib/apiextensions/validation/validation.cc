@@ -166,7 +166,7 @@ class SpecValidation {
     found.Append(rules.errors);
     if (sound) {
       const bool limit = !demands_.unchanged_schemas.contains(version);
-      CheckSchemaExpressions(schema, rules, demands_, limit, path, found);
+      found.Append(CheckSchemaExpressions(schema, rules, demands_, limit, path));
     }
     // Most schemas that cannot be structural have been refused by then.
     if (found.empty() && !why.empty()) found.Invalid(path, "", why);

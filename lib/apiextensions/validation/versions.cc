@@ -115,11 +115,16 @@ void ValidateStoredVersions(const Object& definition, ErrorList& errors) {
   }
   for (const auto& [name, index] : missing) {
     const std::string version = field::Shorten(name);
-    errors.Invalid(path.Index(index), name,
-                   "missing from spec.versions; " + version +
-                       " was previously a storage version, and must remain in spec.versions until "
-                       "a storage migration ensures no data remains persisted in " +
-                       version + " and removes " + version + " from status.storedVersions");
+    std::string detail = "missing from spec.versions; ";
+    detail += version;
+    detail +=
+        " was previously a storage version, and must remain in spec.versions until a storage "
+        "migration ensures no data remains persisted in ";
+    detail += version;
+    detail += " and removes ";
+    detail += version;
+    detail += " from status.storedVersions";
+    errors.Invalid(path.Index(index), name, std::move(detail));
   }
 }
 
@@ -145,8 +150,9 @@ void ValidateApiApproval(const Object& definition, const Object* old, ErrorList&
   if (old != nullptr && ApiApprovalOf(*old, unused) == approval) return;
   constexpr std::string_view kAnnotation = "api-approved.kubernetes.io";
   const Path path = Path("metadata.annotations").Key(kAnnotation);
-  if (approval == ApiApproval::kMissing) errors.Required(path, std::move(reason));
-  if (approval == ApiApproval::kInvalid) {
+  if (approval == ApiApproval::kMissing) {
+    errors.Required(path, std::move(reason));
+  } else if (approval == ApiApproval::kInvalid) {
     errors.Invalid(path, definition.annotations()[kAnnotation].AsString(), std::move(reason));
   }
 }
