@@ -12,6 +12,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/authz.go.
 namespace apiserver::v0::cel::functions {
+namespace authz_rows {
 namespace {
 
 using types::kBool;
@@ -287,29 +288,31 @@ constexpr Function kSelectors[] = {
 };
 
 }  // namespace
+}  // namespace authz_rows
 
-std::span<const Function> Authorizers() { return kFunctions; }
-std::span<const Function> AuthorizerSelectors() { return kSelectors; }
+std::span<const Function> Authorizers() { return authz_rows::kFunctions; }
+std::span<const Function> AuthorizerSelectors() { return authz_rows::kSelectors; }
 
 }  // namespace apiserver::v0::cel::functions
 
 namespace apiserver::v0::cel {
 
-Type AuthorizerType() { return Type(functions::kAuthorizer); }
-Type ResourceCheckType() { return Type(functions::kResourceCheck); }
+Type AuthorizerType() { return Type(functions::authz_rows::kAuthorizer); }
+Type ResourceCheckType() { return Type(functions::authz_rows::kResourceCheck); }
 
 Value AuthorizerValue(const UserAuthorizer& user, Arena& arena) {
-  return functions::Make(functions::kAuthorizerKind, functions::Subject{&user}, arena);
+  return functions::authz_rows::Make(functions::authz_rows::kAuthorizerKind,
+                                     functions::authz_rows::Subject{&user}, arena);
 }
 
 Value ResourceCheckValue(const UserAuthorizer& user, const RequestResource& resource,
                          Arena& arena) {
-  const functions::ResourceCheck check{.group = {{&user}, resource.group},
-                                       .resource = resource.resource,
-                                       .subresource = resource.subresource,
-                                       .namespace_ = resource.namespace_,
-                                       .name = resource.name};
-  return functions::Make(functions::kResourceCheckKind, check, arena);
+  const functions::authz_rows::ResourceCheck check{.group = {{&user}, resource.group},
+                                                   .resource = resource.resource,
+                                                   .subresource = resource.subresource,
+                                                   .namespace_ = resource.namespace_,
+                                                   .name = resource.name};
+  return functions::authz_rows::Make(functions::authz_rows::kResourceCheckKind, check, arena);
 }
 
 }  // namespace apiserver::v0::cel

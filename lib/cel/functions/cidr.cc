@@ -10,6 +10,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/cidr.go.
 namespace apiserver::v0::cel::functions {
+namespace cidr_rows {
 namespace {
 
 using types::kBool;
@@ -274,7 +275,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace cidr_rows
 
-std::span<const Function> Cidrs() { return kFunctions; }
+std::span<const Function> Cidrs() { return cidr_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

@@ -15,6 +15,7 @@
 
 // Conversions between types, as ConvertToType of cel-go's common/types.
 namespace apiserver::v0::cel::functions {
+namespace conversions_rows {
 namespace {
 
 using types::kA;
@@ -325,7 +326,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace conversions_rows
 
-std::span<const Function> Conversions() { return kFunctions; }
+std::span<const Function> Conversions() { return conversions_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

@@ -16,6 +16,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/format.go.
 namespace apiserver::v0::cel::functions {
+namespace formats_rows {
 namespace {
 
 using types::kListOf;
@@ -237,7 +238,8 @@ constexpr std::array<Function, kFormatCount + 2> MakeFunctions(std::index_sequen
 constexpr auto kFunctions = MakeFunctions(std::make_index_sequence<kFormatCount>());
 
 }  // namespace
+}  // namespace formats_rows
 
-std::span<const Function> Formats() { return kFunctions; }
+std::span<const Function> Formats() { return formats_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

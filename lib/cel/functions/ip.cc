@@ -4,6 +4,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/ip.go.
 namespace apiserver::v0::cel::functions {
+namespace ip_rows {
 namespace {
 
 using types::kBool;
@@ -144,7 +145,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace ip_rows
 
-std::span<const Function> Ips() { return kFunctions; }
+std::span<const Function> Ips() { return ip_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

@@ -4,6 +4,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/jsonpatch.go.
 namespace apiserver::v0::cel::functions {
+namespace json_patch_rows {
 namespace {
 
 using types::kString;
@@ -39,7 +40,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace json_patch_rows
 
-std::span<const Function> JsonPatch() { return kFunctions; }
+std::span<const Function> JsonPatch() { return json_patch_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

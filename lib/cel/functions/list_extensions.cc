@@ -10,6 +10,7 @@
 
 // ext/lists.go of cel-go, version 3.
 namespace apiserver::v0::cel::functions {
+namespace list_extensions_rows {
 namespace {
 
 using types::kBool;
@@ -371,7 +372,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace list_extensions_rows
 
-std::span<const Function> ListExtensions() { return kFunctions; }
+std::span<const Function> ListExtensions() { return list_extensions_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

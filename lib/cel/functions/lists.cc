@@ -7,6 +7,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/lists.go.
 namespace apiserver::v0::cel::functions {
+namespace lists_rows {
 namespace {
 
 using types::kA;
@@ -204,7 +205,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace lists_rows
 
-std::span<const Function> Lists() { return kFunctions; }
+std::span<const Function> Lists() { return lists_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

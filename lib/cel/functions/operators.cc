@@ -10,6 +10,7 @@
 // The operators of the language by their internal names. The planner turns && || ?: == != and
 // indexes into instructions of their own; those rows have no handler.
 namespace apiserver::v0::cel::functions {
+namespace operators_rows {
 namespace {
 
 using types::kA;
@@ -320,7 +321,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace operators_rows
 
-std::span<const Function> Operators() { return kFunctions; }
+std::span<const Function> Operators() { return operators_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

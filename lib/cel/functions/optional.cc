@@ -7,6 +7,7 @@
 // The optional types of cel-go, version 2: cel/library.go. Selections and indexes are in
 // operators.cc.
 namespace apiserver::v0::cel::functions {
+namespace optional_rows {
 namespace {
 
 using types::kA;
@@ -155,7 +156,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace optional_rows
 
-std::span<const Function> Optionals() { return kFunctions; }
+std::span<const Function> Optionals() { return optional_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

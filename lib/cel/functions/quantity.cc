@@ -11,6 +11,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/quantity.go.
 namespace apiserver::v0::cel::functions {
+namespace quantity_rows {
 namespace {
 
 using types::kBool;
@@ -336,7 +337,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace quantity_rows
 
-std::span<const Function> Quantities() { return kFunctions; }
+std::span<const Function> Quantities() { return quantity_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

@@ -15,6 +15,7 @@
 // "matches" of cel-go, and k8s.io/apiserver/pkg/cel/library/regex.go. Constant patterns are
 // compiled with the program.
 namespace apiserver::v0::cel::functions {
+namespace regex_rows {
 namespace {
 
 using types::kBool;
@@ -244,8 +245,9 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace regex_rows
 
-std::span<const Function> Matches() { return kStandard; }
-std::span<const Function> Regex() { return kFunctions; }
+std::span<const Function> Matches() { return regex_rows::kStandard; }
+std::span<const Function> Regex() { return regex_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

@@ -10,6 +10,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/semverlib.go, version 1, and github.com/blang/semver/v4.
 namespace apiserver::v0::cel::functions {
+namespace semver_rows {
 namespace {
 
 using types::kBool;
@@ -305,7 +306,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace semver_rows
 
-std::span<const Function> Semvers() { return kFunctions; }
+std::span<const Function> Semvers() { return semver_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

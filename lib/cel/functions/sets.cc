@@ -5,6 +5,7 @@
 
 // ext/sets.go of cel-go: lists as sets.
 namespace apiserver::v0::cel::functions {
+namespace sets_rows {
 namespace {
 
 using types::kBool;
@@ -82,7 +83,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace sets_rows
 
-std::span<const Function> Sets() { return kFunctions; }
+std::span<const Function> Sets() { return sets_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

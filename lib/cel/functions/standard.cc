@@ -3,6 +3,7 @@
 #include "cel/types/spell.h"
 
 namespace apiserver::v0::cel::functions {
+namespace standard_rows {
 namespace {
 
 using types::kA;
@@ -98,7 +99,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace standard_rows
 
-std::span<const Function> Standard() { return kFunctions; }
+std::span<const Function> Standard() { return standard_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

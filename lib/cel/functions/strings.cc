@@ -13,6 +13,7 @@
 
 // ext/strings.go of cel-go, version 2; version 0 up to Kubernetes 1.28 has fewer functions.
 namespace apiserver::v0::cel::functions {
+namespace strings_rows {
 namespace {
 
 using types::kInt;
@@ -421,7 +422,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace strings_rows
 
-std::span<const Function> Strings() { return kFunctions; }
+std::span<const Function> Strings() { return strings_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

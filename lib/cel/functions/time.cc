@@ -12,6 +12,7 @@
 
 // Parts of timestamps and durations: common/stdlib/standard.go of cel-go.
 namespace apiserver::v0::cel::functions {
+namespace time_rows {
 namespace {
 
 using types::kDuration;
@@ -205,7 +206,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace time_rows
 
-std::span<const Function> Times() { return kFunctions; }
+std::span<const Function> Times() { return time_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

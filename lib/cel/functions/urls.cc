@@ -10,6 +10,7 @@
 
 // k8s.io/apiserver/pkg/cel/library/urls.go and pkg/cel/url.go.
 namespace apiserver::v0::cel::functions {
+namespace urls_rows {
 namespace {
 
 using types::kBool;
@@ -164,7 +165,8 @@ constexpr Function kFunctions[] = {
 };
 
 }  // namespace
+}  // namespace urls_rows
 
-std::span<const Function> Urls() { return kFunctions; }
+std::span<const Function> Urls() { return urls_rows::kFunctions; }
 
 }  // namespace apiserver::v0::cel::functions

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "apiserver/cel/schema_type.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/runtime/schema.h"
+#include "cel/declare/range.h"
 #include "text/trim.h"
 
 namespace apiserver::v0::cel {
@@ -23,18 +23,12 @@ using runtime::SchemaType;
 using runtime::ValidationRule;
 
 constexpr std::string_view kRules = "x-kubernetes-validations";
-constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 // The rules that an error about the whole cost names, and those that may be among them.
 constexpr std::size_t kDearestMax = 4;
 constexpr std::uint64_t kDearMin = kSchemaCostMax / 100;
 
 bool HasLineBreak(std::string_view text) {
   return text.find_first_of("\n\r") != std::string_view::npos;
-}
-
-std::uint64_t Product(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? kUnbounded : product;
 }
 
 // Appends a text as Go's encoding/json writes it, whose output may stand in HTML.
@@ -103,7 +97,7 @@ std::string TooDear(std::string_view what, std::uint64_t cost, std::uint64_t lim
 class TotalCost {
  public:
   void Add(const field::Path& path, std::uint64_t cost) {
-    if (__builtin_add_overflow(total_, cost, &total_)) total_ = kUnbounded;
+    total_ = SaturatingAdd(total_, cost);
     if (cost < kDearMin) return;
     dearest_.push_back({path, cost});
     std::stable_sort(dearest_.begin(), dearest_.end(),
@@ -150,7 +144,7 @@ SchemaPlace Below(const SchemaPlace& place, const SchemaPtr& schema, field::Path
                   std::optional<std::uint64_t> factor) {
   SchemaPlace below{.schema = schema, .view = schema, .path = std::move(path)};
   below.bounded = place.bounded && factor.has_value();
-  if (below.bounded) below.cardinality = Product(place.cardinality, *factor);
+  if (below.bounded) below.cardinality = SaturatingMultiply(place.cardinality, *factor);
   below.uncorrelated = place.uncorrelated;
   return below;
 }
@@ -287,7 +281,7 @@ void RuleChecker::CheckExpressions(const SchemaPlace& place) {
 void RuleChecker::CheckCompiled(const ValidationRule& rule, const CompiledRule& compiled,
                                 const SchemaPlace& place, const field::Path& path) {
   const std::uint64_t runs = place.bounded ? place.cardinality : compiled.max_cardinality;
-  const std::uint64_t cost = Product(compiled.max_cost, runs);
+  const std::uint64_t cost = SaturatingMultiply(compiled.max_cost, runs);
   const auto limit = [&](std::string_view what, const field::Path& where, std::uint64_t spent) {
     if (options_.limit_rules && spent > kRuleCostMax) {
       errors_.expressions.Forbidden(where, TooDear(what, spent, kRuleCostMax));
