@@ -38,7 +38,7 @@ class NameIndex {
     bool is_kind = false;
     std::string name;
 
-    friend auto operator<=>(const Claim&, const Claim&) = default;
+    friend auto operator<=>(const Claim&, const Claim&) = default;  // NOLINT: no null
   };
   using Claims = std::set<Claim>;
   struct Holders {

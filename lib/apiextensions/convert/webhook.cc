@@ -205,11 +205,7 @@ class WebhookConverter::Work {
     for (Item& item : items_) open.push_back(&item);
     while (!open.empty()) {
       RETURN_IF_ERROR(Make(ctx, open));
-      std::vector<Item*> again;
-      for (Item* const item : open) {
-        RETURN_IF_ERROR(Await(ctx, *item, again));
-      }
-      open = std::move(again);
+      RETURN_IF_ERROR(AwaitAll(ctx, open));
     }
     return Apply();
   }
@@ -324,6 +320,16 @@ class WebhookConverter::Work {
     }
     RETURN_IF_ERROR(outcome->status());
     item.content = **std::move(outcome);
+    return {};
+  }
+
+  // Waits for those that other callers make. Leaves in `open` those whose callers have given up.
+  Status AwaitAll(const Context& ctx, std::vector<Item*>& open) {
+    std::vector<Item*> again;
+    for (Item* const item : open) {
+      RETURN_IF_ERROR(Await(ctx, *item, again));
+    }
+    open = std::move(again);
     return {};
   }
 

@@ -16,7 +16,7 @@ namespace apiserver::inline v0::apiextensions {
 // Returns what a version of a definition adds to the OpenAPI documents. Its texts are made from the
 // definition's own JSON each time they are asked for. Null: the definition has no such version.
 // `structural`: false if the version's schema is not structural, and so is not published.
-openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, std::string_view version,
+openapi::FragmentPtr NewFragment(const runtime::ObjectPtr& definition, std::string_view version,
                                  bool structural = true);
 // Does the same for a caller that has parsed the definition: `root` is its content, and is not
 // kept.

@@ -107,7 +107,7 @@ openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, runtime::Value r
                                                  structural);
 }
 
-openapi::FragmentPtr NewFragment(runtime::ObjectPtr definition, std::string_view version,
+openapi::FragmentPtr NewFragment(const runtime::ObjectPtr& definition, std::string_view version,
                                  bool structural) {
   const Opened opened(definition);
   return NewFragment(definition, opened.root(), version, structural);

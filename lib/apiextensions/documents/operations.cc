@@ -219,7 +219,8 @@ class PathWriter {
   }
 
   // `body`: the one of v2, which stands among the parameters. Appends nothing if there are none.
-  void AppendParameters(ParameterList parameters, const std::string* body, std::string& out) {
+  void AppendParameters(const ParameterList& parameters, const std::string* body,
+                        std::string& out) {
     std::map<std::string, std::string> by_name;
     for (const Parameter& each : parameters) {
       const std::string json = JsonOf(each);
