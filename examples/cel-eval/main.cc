@@ -279,7 +279,7 @@ Result<int> Run(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): out of memory only.
+int main(int argc, char** argv) {
   Options options;
   CLI::App app(
       "Compiles a CEL expression as a Kubernetes API server does, evaluates it, and prints "

@@ -37,7 +37,7 @@ static Result<int> Run() {
   });
 }
 
-int main() {  // NOLINT(bugprone-exception-escape): one would end the program, as it should.
+int main() {
   program::BlockSignals();
   const auto code = Run();
   return code.ok() ? *code : program::Fail(code.status());

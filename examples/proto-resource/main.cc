@@ -85,7 +85,7 @@ Result<int> Run() {
 
 }  // namespace
 
-int main() {  // NOLINT(bugprone-exception-escape): one would end the program, as it should.
+int main() {
   program::BlockSignals();
   const auto code = Run();
   return code.ok() ? *code : program::Fail(code.status());

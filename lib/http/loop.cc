@@ -45,7 +45,7 @@ Loop::Loop(LogSink& log)
   AwaitWake();
 }
 
-Loop::~Loop() { Stop(); }  // NOLINT(bugprone-exception-escape): only for want of memory
+Loop::~Loop() { Stop(); }
 
 void Loop::Start(const std::string& name) {
   thread_ = Thread(name, [this] { Run(); });

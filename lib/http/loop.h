@@ -40,7 +40,7 @@ class Flushable {
 class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
  public:
   static std::shared_ptr<Loop> Create(LogSink& log);
-  ~Loop() override;  // NOLINT(bugprone-exception-escape): only for want of memory
+  ~Loop() override;
 
   // Starts the thread.
   void Start(const std::string& name);
