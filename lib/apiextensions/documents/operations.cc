@@ -145,10 +145,10 @@ class PathWriter {
     for (const OperationRow& row : rows) own.push_back(row.own());
     ParameterList common = CommonOf(own);
     AddPlaces(where, common);
-    AppendParameters(std::move(common), nullptr, out_);
+    AppendParameters(common, nullptr, out_);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (out_.back() != '{') out_ += ',';
-      AppendOperation(rows[i], where, subresource, std::move(own[i]));
+      AppendOperation(rows[i], where, subresource, own[i]);
     }
     out_ += '}';
   }
@@ -334,7 +334,7 @@ class PathWriter {
   }
 
   void AppendOperation(const OperationRow& row, Where where, std::string_view subresource,
-                       ParameterList own) {
+                       const ParameterList& own) {
     out_ += AsJson(row.method) + ":{\"description\":" + AsJson(DescriptionOf(row, subresource));
     if (v2()) {
       out_ += ",\"consumes\":" + ConsumesOf(row) +
@@ -346,7 +346,7 @@ class PathWriter {
     const bool has_body = row.body != Body::kNone;
     const std::string definition = has_body ? BodyDefinition(row, subresource) : "";
     const std::string body = has_body && v2() ? BodyOfV2(row, definition) : "";
-    AppendParameters(std::move(own), body.empty() ? nullptr : &body, out_);
+    AppendParameters(own, body.empty() ? nullptr : &body, out_);
     if (has_body && !v2()) out_ += BodyOfV3(row, definition);
     out_ += ResponsesOf(row, subresource);
     out_ += ",\"x-kubernetes-action\":" + AsJson(row.action) +
