@@ -200,11 +200,12 @@ TEST_CASE("server: a health check that does not answer in time has failed until 
 }
 
 TEST_CASE("server: those who ask for a health check while it runs share its outcome", "[server]") {
+  // Outlives the threads of the pool, which notify it.
+  apiserver::Guarded<int> passed(0);
   const auto pool = apiserver::NewThreadPool({.name = "test", .threads = 2});
   Latch latch;
   const auto probe = std::make_shared<HealthProbe>(
       Stuck(latch).check, HealthProbe::Options{.pool = pool.get(), .timeout = kPatient});
-  apiserver::Guarded<int> passed(0);
   const auto count = [&passed](const Status& outcome) {
     *passed.Lock() += outcome.ok() ? 1 : 100;
     passed.NotifyAll();

@@ -43,10 +43,10 @@ struct Maker {
 
 TEST_CASE("server: a value is made once for all who ask for its version", "[server]") {
   Maker maker;
+  Guarded<std::vector<std::string>> got;  // Outlives the threads of the pool, which notify it.
   const auto pool = NewThreadPool({.name = "lazy", .threads = 8});
   const auto texts = std::make_shared<Texts>(*pool, [&maker] { return maker.Make(); });
   CHECK(texts->Find(1) == nullptr);
-  Guarded<std::vector<std::string>> got;
   for (int i = 0; i < 8; ++i) {
     pool->Post([&] {
       const std::string text = *texts->Get(1);
