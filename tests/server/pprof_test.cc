@@ -57,8 +57,8 @@ bool KernelAllowsProfiles() {
 
 std::atomic<bool> spinning{false};
 
-// What a profile is to show. Nothing is called in it but what a build puts there: its load of an
-// atomic without optimization, and libFuzzer's callbacks. Most samples' innermost address lies in it.
+// A loop for a profile to show. It calls only what a build puts there: its load of an atomic
+// without optimization, and libFuzzer's callbacks. Most samples' innermost address lies in it.
 [[gnu::noinline]] std::uint64_t SpinWhileAsked() {
   std::uint64_t sum = 0;
   while (spinning.load(std::memory_order_relaxed)) {

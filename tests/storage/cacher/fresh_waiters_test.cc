@@ -134,8 +134,9 @@ TEST_CASE("storage.cacher: a consistent read of a far engine can be had without 
           Reason::kWouldBlock);
     Guarded<std::optional<Result<std::int64_t>>> fresh;
     backend.storage->WhenFresh(loop, [&](Result<std::int64_t> revision) {
-      *fresh.Lock() = std::move(revision);
-      fresh.NotifyAll();
+      const auto told = fresh.Lock();
+      *told = std::move(revision);
+      fresh.NotifyAll();  // With the lock: `fresh` is gone once the value has been seen.
     });
     auto locked = fresh.Lock();
     REQUIRE(locked.WaitUntil(RealClock().Now() + std::chrono::seconds(60),
