@@ -92,7 +92,7 @@ Result<kit::RestOpened> OpenNotes() {
   return opened;
 }
 
-const bool kRegistered = kit::RegisterRestConformance(
+const bool kNotesRegistered = kit::RegisterRestConformance(
     "own-storage", {.open = OpenNotes,
                     .fill = [](runtime::Object& note) { note.Edit("text") = "x"; },
                     .spoil = [](runtime::Object& note) { note.Erase("text"); }});

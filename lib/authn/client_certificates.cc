@@ -43,7 +43,7 @@ constexpr std::string_view kUidOid = "1.3.6.1.4.1.57683.2";
 // How long a refusal is kept: the certificate may become valid while the connection lives.
 constexpr std::chrono::seconds kRefusalTime(10);
 
-Status Refused(const std::string& why) {
+Status NotVerified(const std::string& why) {
   return Status(Reason::kUnauthorized, "verifying certificate failed: " + why);
 }
 
@@ -235,10 +235,10 @@ Result<std::shared_ptr<const ClientCertificate>> VerifyLeaf(X509* leaf,
   const bool verified = X509_verify_cert(context.get()) == 1;
   ERR_clear_error();
   if (!verified) {
-    return Refused(X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get())));
+    return NotVerified(X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get())));
   }
   STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(context.get());
-  if (!AllowsClients(chain)) return Refused("it must not be used by clients");
+  if (!AllowsClients(chain)) return NotVerified("it must not be used by clients");
   until = EndOf(chain);
   const Subject subject = ReadSubject(leaf);
   return std::make_shared<const ClientCertificate>(
@@ -247,11 +247,11 @@ Result<std::shared_ptr<const ClientCertificate>> VerifyLeaf(X509* leaf,
 
 // Sets a short `until` first, which every refusal keeps; VerifyLeaf overwrites it on success.
 Verified VerifyPeer(const PeerCertificates& peer, const Authorities& authorities, Clock::Wall now) {
-  Verified verified{Refused("it or its chain is too large"), now + kRefusalTime};
+  Verified verified{NotVerified("it or its chain is too large"), now + kRefusalTime};
   if (TooLarge(peer)) return verified;
   const CertificatePtr leaf = Decode(peer.der.front());
   if (leaf == nullptr) {
-    verified.result = Refused("it is malformed");
+    verified.result = NotVerified("it is malformed");
     return verified;
   }
   verified.end = http::WallOf(X509_get0_notAfter(leaf.get()));

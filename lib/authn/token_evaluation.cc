@@ -17,7 +17,7 @@ using Kind = cel::Value::Kind;
 Status Refused(std::string why) { return {Reason::kUnauthorized, std::move(why)}; }
 
 // Says why a mapping failed, after the words that tell which.
-Status Because(const std::string& before, const Status& why) {
+Status RefusedBecause(const std::string& before, const Status& why) {
   return Refused(before + ": " + std::string(why.message()));
 }
 
@@ -171,7 +171,7 @@ Result<cel::Value> TokenEvaluation::Evaluate(const Expression& expression,
 Result<std::string> TokenEvaluation::Text(const Expression& expression, const std::string& what) {
   const std::string error = "oidc: error evaluating " + what + " claim expression";
   const Result<cel::Value> value = Evaluate(expression, ClaimsInput());
-  if (!value.ok()) return Because(error, value.status());
+  if (!value.ok()) return RefusedBecause(error, value.status());
   if (value->is_string()) return std::string(value->AsText());
   return Refused(error + ": " + what + " claim expression must return a string");
 }
@@ -180,9 +180,9 @@ Result<std::vector<std::string>> TokenEvaluation::Texts(const Expression& expres
                                                         const std::string& what) {
   const std::string error = "oidc: error evaluating " + what + " claim expression";
   const Result<cel::Value> value = Evaluate(expression, ClaimsInput());
-  if (!value.ok()) return Because(error, value.status());
+  if (!value.ok()) return RefusedBecause(error, value.status());
   Result<std::vector<std::string>> texts = ToTexts(*value, scratch().arena());
-  if (!texts.ok()) return Because(error, texts.status());
+  if (!texts.ok()) return RefusedBecause(error, texts.status());
   return texts;
 }
 
@@ -199,8 +199,8 @@ Status TokenEvaluation::AddExtra(auth::UserInfo& user) {
     const IssuerExpressions::Extra& extra = expressions_.extra[i];
     Result<std::vector<std::string>> texts = ToTexts(values[i], scratch().arena());
     if (!texts.ok()) {
-      return Because("oidc: error evaluating extra claim expression: " + extra.value.text,
-                     texts.status());
+      return RefusedBecause("oidc: error evaluating extra claim expression: " + extra.value.text,
+                            texts.status());
     }
     if (!texts->empty()) user.extra[extra.key] = *std::move(texts);
   }
@@ -213,7 +213,7 @@ Status TokenEvaluation::Check(const std::vector<ExpressionRule>& rules, const ce
   std::vector<cel::Value> values;
   for (const ExpressionRule& rule : rules) {
     const Result<cel::Value> value = Evaluate(rule.condition, input);
-    if (!value.ok()) return Because(error, value.status());
+    if (!value.ok()) return RefusedBecause(error, value.status());
     values.push_back(*value);
   }
   for (std::size_t i = 0; i < rules.size(); ++i) {

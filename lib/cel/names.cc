@@ -13,11 +13,11 @@ constexpr std::array<std::string_view, 21> kReserved = {
     "function",  "if",      "import", "in",       "let",  "loop",  "null",
     "namespace", "package", "return", "true",     "var",  "void",  "while"};
 
-struct Escaped {
+struct EscapedPart {
   std::string_view word;
   std::string_view text;
 };
-constexpr std::array<Escaped, 4> kEscapes = {
+constexpr std::array<EscapedPart, 4> kEscapes = {
     {{"underscores", "__"}, {"dot", "."}, {"dash", "-"}, {"slash", "/"}}};
 
 bool IsWordByte(char c) { return text::IsLetter(c) || text::IsDigit(c) || c == '_'; }
@@ -25,7 +25,7 @@ bool IsWordByte(char c) { return text::IsLetter(c) || text::IsDigit(c) || c == '
 // Returns the text that a group stands for. nullopt: there is no such group. A reserved word must
 // be the whole name.
 std::optional<std::string_view> Meaning(std::string_view word, bool whole) {
-  for (const Escaped& escape : kEscapes) {
+  for (const EscapedPart& escape : kEscapes) {
     if (escape.word == word) return escape.text;
   }
   if (whole && IsReserved(word)) return word;
@@ -51,7 +51,7 @@ std::optional<std::string> Escape(std::string_view property) {
     const std::string_view rest = property.substr(at);
     const auto escape =
         std::find_if(kEscapes.begin(), kEscapes.end(),
-                     [&rest](const Escaped& each) { return rest.starts_with(each.text); });
+                     [&rest](const EscapedPart& each) { return rest.starts_with(each.text); });
     if (escape != kEscapes.end()) {
       escaped.append("__").append(escape->word).append("__");
       at += escape->text.size() - 1;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/base/field_path.h"
+#include "patch/arena_span.h"
 
 namespace apiserver::v0::patch {
 
@@ -11,9 +12,6 @@ using runtime::Member;
 using runtime::Value;
 
 namespace {
-
-// The limit of encoding/json, which would not read a deeper document.
-constexpr std::size_t kDepthMax = 10'000;
 
 bool NestedTooDeeply(const Value& root) {
   std::vector<std::pair<Value, std::size_t>> left = {{root, 1}};

@@ -8,6 +8,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 
+#include "patch/arena_span.h"
 #include "runtime/member_index.h"
 
 namespace apiserver::v0::patch {
@@ -25,13 +26,6 @@ struct Task {
   const Value* document;  // Null: there is none, and `patch` only loses its nulls.
   Value patch;
 };
-
-template <class T>
-std::span<T> Space(std::size_t count, Arena& arena) {
-  auto* const begin = static_cast<T*>(arena.Allocate(count * sizeof(T), alignof(T)));
-  std::uninitialized_value_construct_n(begin, count);
-  return {begin, count};
-}
 
 class Merger {
  public:

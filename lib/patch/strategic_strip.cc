@@ -1,4 +1,5 @@
 #include "patch/strategic_strip.h"
+#include "patch/arena_span.h"
 
 #include <algorithm>
 #include <memory>
@@ -38,13 +39,6 @@ bool NeedsStripping(const Value& value, Nulls nulls) {
     }
   }
   return false;
-}
-
-template <class T>
-std::span<T> Space(std::size_t count, runtime::Arena& arena) {
-  auto* const begin = static_cast<T*>(arena.Allocate(count * sizeof(T), alignof(T)));
-  std::uninitialized_value_construct_n(begin, count);
-  return {begin, count};
 }
 
 }  // namespace

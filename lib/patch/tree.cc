@@ -5,6 +5,7 @@
 
 #include "apiserver/codec/json.h"
 
+#include "patch/arena_span.h"
 #include "text/base64.h"
 
 namespace apiserver::v0::patch {
@@ -14,8 +15,6 @@ using runtime::Value;
 
 namespace {
 
-// The limit of encoding/json, which would not read a deeper document.
-constexpr std::size_t kDepthMax = 10'000;
 // The size from which maps have an index; smaller ones are searched.
 constexpr std::size_t kIndexedMin = 16;
 

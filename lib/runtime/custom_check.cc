@@ -1,4 +1,5 @@
 #include "runtime/custom_check.h"
+#include "runtime/value_kinds.h"
 
 #include <utility>
 
@@ -8,8 +9,6 @@ namespace {
 
 // Findings that are kept; later ones only make a value invalid.
 constexpr std::size_t kFindingsMax = 100'000;
-
-bool IsContainer(const Value& value) { return value.is_map() || value.is_list(); }
 
 bool IsTypeMeta(std::string_view name) { return name == "apiVersion" || name == "kind"; }
 

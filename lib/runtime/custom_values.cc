@@ -6,19 +6,13 @@
 #include "runtime/formats.h"
 #include "runtime/patterns.h"
 #include "runtime/plain_json.h"
+#include "runtime/value_kinds.h"
 #include "text/utf8.h"
 
 // The checks of CustomCheck that look at one value only.
 namespace apiserver::v0::runtime {
 
 namespace {
-
-bool IsText(const Value& value) { return value.is_string() || value.type() == Value::Type::kBytes; }
-
-std::int64_t CodePoints(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-}
 
 // Follows IsFloat64AJSONInteger of go-openapi's swag, which takes what is a little above a whole
 // number, too.

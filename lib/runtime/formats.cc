@@ -9,6 +9,7 @@
 #include "apiserver/runtime/time.h"
 #include "runtime/email.h"
 #include "runtime/patterns.h"
+#include "text/ascii.h"
 #include "text/duration.h"
 #include "text/go_url.h"
 #include "text/hex.h"
@@ -18,8 +19,6 @@ namespace apiserver::v0::runtime {
 
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 bool IsDate(std::string_view text) {
   return text.size() == 10 && ParseTime(std::string(text) + "T00:00:00Z").ok();
 }
@@ -27,8 +26,9 @@ bool IsDate(std::string_view text) {
 // "z", "+01:00". Go looks at the form only.
 bool IsZone(std::string_view text) {
   if (text == "z" || text == "Z") return true;
-  return text.size() == 6 && (text[0] == '+' || text[0] == '-') && IsDigit(text[1]) &&
-         IsDigit(text[2]) && text[3] == ':' && IsDigit(text[4]) && IsDigit(text[5]);
+  return text.size() == 6 && (text[0] == '+' || text[0] == '-') && text::IsDigit(text[1]) &&
+         text::IsDigit(text[2]) && text[3] == ':' && text::IsDigit(text[4]) &&
+         text::IsDigit(text[5]);
 }
 
 // Tells if a fraction and a zone end a time: any character and digits may stand for the fraction.
@@ -52,7 +52,7 @@ bool IsDateTime(std::string_view text) {
   constexpr std::size_t kSize = 8;
   if (time.size() < kSize) return false;
   for (std::size_t i = 0; i < kSize; ++i) {
-    if (i % 3 == 2 ? time[i] != ':' : !IsDigit(time[i])) return false;
+    if (i % 3 == 2 ? time[i] != ':' : !text::IsDigit(time[i])) return false;
   }
   return time.substr(0, 2) <= "23" && time.substr(3, 2) <= "59" && time.substr(6, 2) <= "59" &&
          IsTimeEnd(time.substr(kSize));
@@ -108,7 +108,7 @@ bool IsCidrSloppy(std::string_view text) {
   if (!text::CanonicalIP(address)) return false;
   int bits = 0;
   for (const char c : length) {
-    if (!IsDigit(c)) return false;
+    if (!text::IsDigit(c)) return false;
     bits = std::min(bits * 10 + (c - '0'), 1000);
   }
   return !length.empty() && bits <= (address.find(':') == std::string_view::npos ? 32 : 128);
@@ -156,8 +156,9 @@ std::string IsbnDigits(std::string_view text) {
 
 bool IsIsbn10(std::string_view text) {
   const std::string digits = IsbnDigits(text);
-  if (digits.size() != 10 || !std::all_of(digits.begin(), digits.end() - 1, IsDigit)) return false;
-  if (!IsDigit(digits[9]) && digits[9] != 'X') return false;
+  if (digits.size() != 10 || !std::all_of(digits.begin(), digits.end() - 1, text::IsDigit))
+    return false;
+  if (!text::IsDigit(digits[9]) && digits[9] != 'X') return false;
   int sum = 10 * (digits[9] == 'X' ? 10 : digits[9] - '0');
   for (int i = 0; i < 9; ++i) sum += (i + 1) * (digits[static_cast<std::size_t>(i)] - '0');
   return sum % 11 == 0;
@@ -165,7 +166,8 @@ bool IsIsbn10(std::string_view text) {
 
 bool IsIsbn13(std::string_view text) {
   const std::string digits = IsbnDigits(text);
-  if (digits.size() != 13 || !std::all_of(digits.begin(), digits.end(), IsDigit)) return false;
+  if (digits.size() != 13 || !std::all_of(digits.begin(), digits.end(), text::IsDigit))
+    return false;
   int sum = 0;
   for (std::size_t i = 0; i < 12; ++i) sum += (i % 2 == 0 ? 1 : 3) * (digits[i] - '0');
   return digits[12] - '0' == (10 - sum % 10) % 10;
@@ -178,7 +180,7 @@ bool IsCreditCard(std::string_view text) {
       "^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|"
       "3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35\\d{3})\\d{11})$");
   std::string digits;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), IsDigit);
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), text::IsDigit);
   if (!pattern.Matches(digits)) return false;
   int sum = 0;
   for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -230,7 +232,7 @@ bool IsDuration(std::string_view text) {
   constexpr std::string_view kMicro = "µ";
   bool found = false;
   for (std::size_t at = 0; at < text.size();) {
-    if (!IsDigit(text[at])) {
+    if (!text::IsDigit(text[at])) {
       ++at;
       continue;
     }
@@ -255,19 +257,19 @@ bool IsDuration(std::string_view text) {
   return found;
 }
 
-bool IsLabel(std::string_view text) {
-  const auto inner = [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-'; };
+bool IsDnsLabel(std::string_view text) {
+  const auto inner = [](char c) { return text::IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-'; };
   return !text.empty() && text.front() != '-' && text.back() != '-' &&
          std::all_of(text.begin(), text.end(), inner);
 }
 
-bool IsShortName(std::string_view text) { return text.size() <= 63 && IsLabel(text); }
+bool IsShortName(std::string_view text) { return text.size() <= 63 && IsDnsLabel(text); }
 
 bool IsLongName(std::string_view text) {
   if (text.size() > 253) return false;
   while (true) {
     const std::size_t dot = text.find('.');
-    if (!IsLabel(text.substr(0, dot))) return false;
+    if (!IsDnsLabel(text.substr(0, dot))) return false;
     if (dot == std::string_view::npos) return true;
     text.remove_prefix(dot + 1);
   }

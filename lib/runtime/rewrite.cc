@@ -1,4 +1,5 @@
 #include "runtime/rewrite.h"
+#include "runtime/value_kinds.h"
 
 #include <memory>
 #include <span>
@@ -15,8 +16,6 @@ struct Frame {
   std::size_t next;
   bool changed;
 };
-
-bool IsContainer(const Value& value) { return value.is_map() || value.is_list(); }
 
 // Returns whether both are the same container; all empty ones are.
 bool Same(const Value& a, const Value& b) {

@@ -14,7 +14,7 @@ namespace {
 
 // The limits of the distances and sizes within a block.
 constexpr std::size_t kTextBytesMax = (1U << 27U) - 1;
-constexpr std::size_t kBlockBytesMax = (1U << 31U) - 1;
+constexpr std::size_t kSchemaBlockBytesMax = (1U << 31U) - 1;
 
 std::uint64_t Pair(std::uint32_t at, std::size_t size) {
   return at | static_cast<std::uint64_t>(size) << 32U;
@@ -291,7 +291,7 @@ std::size_t SchemaBlock::Size() const {
 
 SchemaPtr SchemaBlock::Make() {
   const std::size_t size = Size();
-  if (size > kBlockBytesMax) throw std::length_error("a schema is too large");
+  if (size > kSchemaBlockBytesMax) throw std::length_error("a schema is too large");
   slots_at_ = static_cast<std::uint32_t>(sizeof(Schema) + parts_.fields.size() * sizeof(Field));
   keys_at_ = slots_at_ + static_cast<std::uint32_t>(SlotCount(mask_) * sizeof(std::uint64_t));
   values_at_ = keys_at_ + static_cast<std::uint32_t>(Words() * sizeof(std::uint64_t));

@@ -16,18 +16,12 @@
 #include "runtime/plain_json.h"
 #include "runtime/scalar.h"
 #include "runtime/unknown_paths.h"
+#include "runtime/value_kinds.h"
 #include "runtime/walk.h"
 
 namespace apiserver::v0::runtime {
 
 namespace {
-
-bool IsText(const Value& value) { return value.is_string() || value.type() == Value::Type::kBytes; }
-
-std::int64_t CodePoints(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-}
 
 // A bound as Go prints it beside this value.
 std::string Printed(double bound, const Value& value) {

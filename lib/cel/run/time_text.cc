@@ -53,7 +53,7 @@ bool NanosOf(std::string_view word, std::uint64_t count, std::uint64_t& total) {
   return known;
 }
 
-bool IsWordByte(char c) {
+bool IsUnitByte(char c) {
   // The bytes of µ count as letters.
   return text::IsLetter(c) || c == '\xC2' || c == '\xB5';
 }
@@ -116,7 +116,7 @@ std::optional<std::int64_t> ParseWordyDuration(std::string_view text) {
     at += static_cast<std::size_t>(end - begin);
     while (at < text.size() && IsBlank(text[at])) ++at;
     std::string word;
-    for (; at < text.size() && IsWordByte(text[at]); ++at) {
+    for (; at < text.size() && IsUnitByte(text[at]); ++at) {
       const char c = text[at];
       word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
     }

@@ -50,7 +50,7 @@ void SetManagedFields(runtime::Object& object, Value entries) {
   object.SetPath({"metadata", "managedFields"}, entries);
 }
 
-Status Failed(std::string_view what, const Status& why) {
+Status FailedTo(std::string_view what, const Status& why) {
   return {Reason::kUnknown, std::string(what) + ": " + std::string(why.message())};
 }
 
@@ -106,13 +106,13 @@ class FieldManager::Impl {
     Value was = merge_.empty();
     if (live != nullptr) {
       auto decoded = DecodeManagedFields(live->metadata()["managedFields"], arena);
-      if (!decoded.ok()) return Failed("failed to decode managed fields", decoded.status());
+      if (!decoded.ok()) return FailedTo("failed to decode managed fields", decoded.status());
       managed = *std::move(decoded);
       ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, work));
     }
     if (managed.fields.empty()) {
       const Status tracked = Track(merge_.empty(), was, kBeforeFirstApply, managed, work);
-      if (!tracked.ok()) return Failed("failed to create manager for existing fields", tracked);
+      if (!tracked.ok()) return FailedTo("failed to create manager for existing fields", tracked);
     }
     const Value config =
         runtime::Without(runtime::Without(applied->root, "apiVersion", arena), "kind", arena);
@@ -240,10 +240,10 @@ class FieldManager::Impl {
     if (settled.reason() == Reason::kRequestEntityTooLarge) return settled;
     if (!settled.ok()) {
       const runtime::GroupVersionKind gvk = merge_.kind().gvk(options_.version);
-      return Failed("failed to convert new object (" + merge_.Describe(typed) +
-                        ") to proper version: unable to convert unstructured object to " +
-                        gvk.group_version().ToString() + ", Kind=" + gvk.kind,
-                    settled);
+      return FailedTo("failed to convert new object (" + merge_.Describe(typed) +
+                          ") to proper version: unable to convert unstructured object to " +
+                          gvk.group_version().ToString() + ", Kind=" + gvk.kind,
+                      settled);
     }
     return {};
   }
