@@ -102,7 +102,11 @@ class Peer:
         return json.loads(text)["metadata"]["resourceVersion"] if code == 200 else "1"
 
     def json(self, path, **headers):
+        deadline = time.monotonic() + 300
         code, _, text = self.once("GET", path, headers=headers)
+        while code in (429, 503, 504) and time.monotonic() < deadline:
+            time.sleep(1)
+            code, _, text = self.once("GET", path, headers=headers)
         if code != 200:
             raise Failure("GET %s: %d %s" % (path, code, text[:300]))
         return json.loads(text)

@@ -170,7 +170,7 @@ def install(judge, crds):
     """Installs the CRDs, and returns those that are served everywhere."""
     codes = {crd["metadata"]["name"]: judge.ask(Request(
         "install/" + crd["metadata"]["name"], "POST", DEFINITIONS, crd, crd)) for crd in crds}
-    deadline, served = time.monotonic() + 300, []
+    deadline, served = time.monotonic() + 900, []
     for index, crd in enumerate(crds):
         name = crd["metadata"]["name"]
         good = codes[name] == 201 and all([established(peer, name, deadline) for peer in judge.peers()])
