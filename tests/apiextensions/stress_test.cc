@@ -242,7 +242,7 @@ void ChangeDefinitions(Stress& stress) {
   }
 }
 
-Counts Listed(const Answer& list) {
+Counts StressListed(const Answer& list) {
   Counts found;
   for (const runtime::Value& each : list["items"].items()) {
     found[std::string(each["metadata"]["name"].AsString())] = each["spec"]["count"].AsInt();
@@ -278,7 +278,7 @@ TEST_CASE("apiextensions: nothing is lost while schemas change ten times a secon
   for (const auto& writer : writers) {
     wanted[writer->path()].insert(writer->known().begin(), writer->known().end());
   }
-  for (const auto& [path, counts] : wanted) CHECK(Listed(stress.server.Get(path)) == counts);
+  for (const auto& [path, counts] : wanted) CHECK(StressListed(stress.server.Get(path)) == counts);
   for (const auto& watcher : watchers) {
     CHECK(Eventually([&] { return watcher->held() == wanted[watcher->path()]; }));
   }

@@ -212,12 +212,18 @@ def digest(value):
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:8]
 
 
+def shortened_member(key, value):
+    if key == "managed":
+        return digest(value)
+    if key == "parts" and isinstance(value, dict):
+        return {name: digest(part) for name, part in value.items()}
+    return shortened(value)
+
+
 def shortened(answer):
     """What is recorded of an answer: of large parts only a hash."""
     if isinstance(answer, dict):
-        return {key: digest(value) if key == "managed" else
-                {name: digest(part) for name, part in value.items()} if key == "parts" else shortened(value)
-                for key, value in answer.items()}
+        return {key: shortened_member(key, value) for key, value in answer.items()}
     if isinstance(answer, list):
         return [shortened(one) for one in answer]
     if isinstance(answer, str) and len(answer) > LONG:
