@@ -203,8 +203,7 @@ class RouteMaker {
       route.responses = {{200, definition}, {201, definition}};
     } else if (row.verb == "patch") {
       route.description = "partially update " + the_kind;
-      Append(route.parameters, openapi::WriteParameters());
-      route.parameters.push_back(openapi::ForceParameter());
+      Append(route.parameters, openapi::PatchParameters());
       Body(route, Meta("Patch"), PatchMediaTypes(*scope_.kind));
       route.responses = {{200, definition}, {201, definition}};
     } else {

@@ -52,6 +52,10 @@ std::set<std::string> WantedBy(const Input& input, const Routes& routes) {
   return wanted;
 }
 
+bool IsOfFragmentsAlone(const Input& input) {
+  return input.routes.empty() && !input.fragments.empty();
+}
+
 // Adds the kinds in `wanted`, with everything they refer to, and the meta types.
 void Define(const Input& input, const std::set<std::string>& wanted, Definitions& definitions) {
   std::vector<runtime::KindPtr> kinds = input.kinds;
@@ -69,11 +73,14 @@ void Define(const Input& input, const std::set<std::string>& wanted, Definitions
       }
     }
   }
+  AddMetaDefinitions(wanted, definitions);
+  // A document of fragments alone keeps the groups of Kubernetes, as upstream's.
+  if (IsOfFragmentsAlone(input)) return;
   std::vector<runtime::GroupVersion> versions = GroupVersionsOf(input.kinds);
   for (const runtime::GroupVersion& version : input.fragment_versions) {
     if (std::ranges::find(versions, version) == versions.end()) versions.push_back(version);
   }
-  AddMetaDefinitions(versions, wanted, definitions);
+  SetGroupsOfMetaKinds(versions, definitions);
 }
 
 void Separate(std::string& json) {
@@ -217,7 +224,7 @@ Document BuildV3(const Input& input) {
     fragment->AppendDefinitions(Format::kV3, json);
   }
   json += '}';
-  const bool fragments_alone = routes.empty() && !input.fragments.empty();
+  const bool fragments_alone = IsOfFragmentsAlone(input);
   // As upstream's, a document of fragments alone tells nothing of tokens.
   if (!fragments_alone) AppendMember("securitySchemes", BearerToken(arena), json);
   json += "}}";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/openapi/spec.h"
+#include "openapi/meta_texts.h"
 
 namespace apiserver::v0::openapi {
 
@@ -14,11 +15,6 @@ using runtime::MapBuilder;
 using runtime::Schema;
 using runtime::SchemaType;
 using runtime::Value;
-
-constexpr std::string_view kApiVersion =
-    "The version of the schema this object is written in, \"group/version\".";
-constexpr std::string_view kKind =
-    "The REST resource this object represents, in CamelCase. It cannot be changed.";
 
 // Returns OpenAPI's `format` for types that have one.
 std::string_view FormatOf(const Schema& schema) {
@@ -40,10 +36,6 @@ std::string_view FormatOf(const Schema& schema) {
 }
 
 }  // namespace
-
-void Definitions::AddPlain(std::string_view name, Value definition) {
-  definitions_.emplace(name, definition);
-}
 
 void Definitions::AddScalar(const Schema& schema, MapBuilder& map) const {
   const std::string_view format = FormatOf(schema);
@@ -182,7 +174,7 @@ void Definitions::AppendFields(const Schema& schema, MapBuilder& properties,
 
 void Definitions::AddTypeMeta(MapBuilder& properties) const {
   for (const auto& [name, description] :
-       {std::pair("apiVersion", kApiVersion), std::pair("kind", kKind)}) {
+       {std::pair("apiVersion", kApiVersionText), std::pair("kind", kKindText)}) {
     MapBuilder property(tree_.arena());
     property.Add("description", Value::String(description));
     property.Add("type", Value::String("string"));
@@ -211,16 +203,15 @@ Value Definitions::Gvks(const std::vector<runtime::GroupVersionKind>& gvks) cons
   return list.Build();
 }
 
-void Definitions::AddSchema(const Schema& schema,
-                            const std::vector<runtime::GroupVersionKind>& gvks) {
+void Definitions::AddSchema(const Schema& schema) {
+  if (AddShared(schema.name())) return;
   // Reserved first: a schema may refer to another that refers to it by name.
   if (!definitions_.emplace(schema.name(), Value()).second) return;
   MapBuilder map(tree_.arena());
   if (!schema.description().empty()) map.Add("description", tree_.String(schema.description()));
   map.Add("type", Value::String("object"));
-  AddProperties(schema, /*type_meta=*/!gvks.empty(), map);
+  AddProperties(schema, /*type_meta=*/false, map);
   AddMarkers(schema, map);
-  if (!gvks.empty()) map.Add("x-kubernetes-group-version-kind", Gvks(gvks));
   definitions_[std::string(schema.name())] = map.Build();
 }
 
@@ -228,6 +219,10 @@ void Definitions::AddKind(const runtime::Kind& kind, std::string_view version, b
   const runtime::KindVersion* found = kind.FindVersion(version);
   const std::string name = DefinitionName(kind, version);
   if (!found || Has(name)) return;
+  if (AddShared(name)) {
+    if (list) AddList(kind, version, name);
+    return;
+  }
   definitions_.emplace(name, Value());
   MapBuilder map(tree_.arena());
   if (found->schema && !found->schema->description().empty()) {
@@ -248,7 +243,7 @@ void Definitions::AddList(const runtime::Kind& kind, std::string_view version,
   MapBuilder properties(tree_.arena());
   AddTypeMeta(properties);
   const runtime::SchemaPtr list_meta = runtime::ListMetaSchema();
-  properties.Add("metadata", Use(*list_meta, "What every list has.", nullptr));
+  properties.Add("metadata", Use(*list_meta, kListMetaText, nullptr));
   MapBuilder items(tree_.arena());
   items.Add("description", tree_.String("The objects of kind " + kind.kind() + "."));
   items.Add("type", Value::String("array"));
@@ -262,7 +257,7 @@ void Definitions::AddList(const runtime::Kind& kind, std::string_view version,
   map.Add("properties", properties.Build());
   map.Add("x-kubernetes-group-version-kind",
           Gvks({{kind.group(), std::string(version), kind.list_kind()}}));
-  AddPlain(item + "List", map.Build());
+  definitions_.emplace(item + "List", map.Build());
 }
 
 }  // namespace apiserver::v0::openapi

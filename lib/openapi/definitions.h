@@ -18,11 +18,12 @@ class Definitions {
 
   // Adds a version of a kind and, with `list`, its list.
   void AddKind(const runtime::Kind& kind, std::string_view version, bool list);
-  // Adds a named schema and those it refers to. `gvks`: x-kubernetes-group-version-kind.
-  void AddSchema(const runtime::Schema& schema,
-                 const std::vector<runtime::GroupVersionKind>& gvks = {});
-  // Adds a definition that is neither an object nor a list: Patch, Time.
-  void AddPlain(std::string_view name, runtime::Value definition);
+  // Adds a named schema and those it refers to.
+  void AddSchema(const runtime::Schema& schema);
+  // Adds a definition that all servers have, and those it refers to. False: `name` is none of them.
+  bool AddShared(std::string_view name);
+  // Says of which kinds a definition is, in place of what it says itself. Not there: does nothing.
+  void SetGvks(std::string_view name, const std::vector<runtime::GroupVersionKind>& gvks);
 
   bool Has(std::string_view name) const { return definitions_.contains(name); }
   const std::map<std::string, runtime::Value, std::less<>>& all() const { return definitions_; }
@@ -44,14 +45,21 @@ class Definitions {
   runtime::Value Gvks(const std::vector<runtime::GroupVersionKind>& gvks) const;
   void AddList(const runtime::Kind& kind, std::string_view version, const std::string& item);
 
+  // Returns a definition that all servers have, in the form of v3; null: there is none.
+  runtime::Value SharedDefinition(std::string_view name);
+  // Returns a part of one in the form of this document, and adds the definitions it refers to.
+  runtime::Value InForm(runtime::Value shared);
+
   Tree tree_;
   Format format_;
+  runtime::Value shared_;  // Those that all servers have; null: not read yet.
   std::map<std::string, runtime::Value, std::less<>> definitions_;
 };
 
-// Adds the meta/v1 types that routes and kinds name. `group_versions` is for
-// x-kubernetes-group-version-kind of DeleteOptions and WatchEvent, which belong to every group.
-void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions,
-                        const std::set<std::string>& wanted, Definitions& definitions);
+// Adds those of the wanted definitions that all servers have.
+void AddMetaDefinitions(const std::set<std::string>& wanted, Definitions& definitions);
+// Says that DeleteOptions and WatchEvent are kinds of these group versions: they belong to all.
+void SetGroupsOfMetaKinds(const std::vector<runtime::GroupVersion>& group_versions,
+                          Definitions& definitions);
 
 }  // namespace apiserver::inline v0::openapi

@@ -1,197 +1,99 @@
-#include <string>
+// The definitions of types that all servers have, in the words of Kubernetes: clients show them to
+// people, and compare them.
 
-#include "apiserver/runtime/schema.h"
+#include <string>
+#include <utility>
+
+#include "apiserver/codec/json.h"
 #include "openapi/definitions.h"
 
 namespace apiserver::v0::openapi {
 
 namespace {
 
-using runtime::BooleanSchema;
-using runtime::IntegerSchema;
-using runtime::ListOf;
-using runtime::SchemaPtr;
-using runtime::StringSchema;
-using runtime::StructBuilder;
+using runtime::Member;
+using runtime::Value;
 
-std::string Meta(std::string_view name) {
-  return "io.k8s.apimachinery.pkg.apis.meta.v1." + std::string(name);
-}
+// Each definition is a member of this object in the form of v3. They are those that kube-apiserver
+// 1.35.4 publishes for custom resources, and for discovery.
+constexpr std::string_view kSharedDefinitions =
+#include "openapi/meta_definitions.inc"
+    ;
 
-StructBuilder::Options Described(std::string description, bool required = false) {
-  return {.description = std::move(description), .required = required};
-}
-
-SchemaPtr StatusSchema() {
-  const SchemaPtr cause =
-      StructBuilder(Meta("StatusCause"), "One of the reasons why an object was refused.")
-          .Field("field", StringSchema(), Described("The field that is wrong, as a path."))
-          .Field("message", StringSchema(), Described("What is wrong, for people."))
-          .Field("reason", StringSchema(), Described("What is wrong, for programs."))
-          .Build();
-  const SchemaPtr details =
-      StructBuilder(Meta("StatusDetails"), "What a Status is about.")
-          .Field("name", StringSchema(), Described("The name of the resource."))
-          .Field("group", StringSchema(), Described("The group of the resource."))
-          .Field("kind", StringSchema(), Described("The kind of the resource."))
-          .Field("uid", StringSchema(), Described("The UID of the object."))
-          .Field("causes", ListOf(cause), Described("Each reason by itself."))
-          .Field("retryAfterSeconds", IntegerSchema(32),
-                 Described("How long to wait before another try."))
-          .Build();
-  return StructBuilder(Meta("Status"), "The answer to a request that returns no object.")
-      .Field("metadata", runtime::ListMetaSchema(), Described("What every list has."))
-      .Field("status", StringSchema(), Described("\"Success\" or \"Failure\"."))
-      .Field("message", StringSchema(), Described("What happened, for people."))
-      .Field("reason", StringSchema(), Described("What happened, for programs."))
-      .Field("details", details, Described("What it is about."))
-      .Field("code", IntegerSchema(32), Described("The HTTP status code."))
-      .Build();
-}
-
-SchemaPtr DeleteOptionsSchema() {
-  const SchemaPtr preconditions =
-      StructBuilder(Meta("Preconditions"), "What must be true of an object to be changed.")
-          .Field("uid", StringSchema(), Described("Its UID."))
-          .Field("resourceVersion", StringSchema(), Described("Its resourceVersion."))
-          .Build();
-  return StructBuilder(Meta("DeleteOptions"), "How an object is to be deleted.")
-      .Field("gracePeriodSeconds", IntegerSchema(64),
-             Described("How long the object may take to end; zero: at once."))
-      .Field("preconditions", preconditions, Described("The deletion fails unless they hold."))
-      .Field("orphanDependents", BooleanSchema(), Described("Deprecated: use propagationPolicy."))
-      .Field("propagationPolicy", StringSchema(),
-             Described("What becomes of dependents: Orphan, Background or Foreground."))
-      .Field("dryRun", ListOf(StringSchema()),
-             Described("\"All\": the request is processed, but nothing is stored."))
-      .Build();
-}
-
-SchemaPtr WatchEventSchema(const SchemaPtr& raw_extension) {
-  return StructBuilder(Meta("WatchEvent"), "One event of a watch.")
-      .Field("type", StringSchema(),
-             Described("ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.", true))
-      .Field("object", raw_extension,
-             Described("The object after the change, or before its deletion; a Status for ERROR.",
-                       true))
-      .Build();
-}
-
-SchemaPtr VersionSchema() {
-  StructBuilder builder("io.k8s.apimachinery.pkg.version.Info", "What a server is built from.");
-  for (const char* field : {"major", "minor"}) {
-    builder.Field(field, StringSchema(), {.required = true});
-  }
-  // These came with compatibility versions (KEP-4330) and are optional.
-  for (const char* field :
-       {"emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"}) {
-    builder.Field(field, StringSchema());
-  }
-  for (const char* field : {"gitVersion", "gitCommit", "gitTreeState", "buildDate", "goVersion",
-                            "compiler", "platform"}) {
-    builder.Field(field, StringSchema(), {.required = true});
-  }
-  return builder.Build();
-}
-
-SchemaPtr ServerAddressesSchema() {
-  return ListOf(StructBuilder(Meta("ServerAddressByClientCIDR"),
-                              "Where the clients of a network reach a server.")
-                    .Field("clientCIDR", StringSchema(), Described("The network.", true))
-                    .Field("serverAddress", StringSchema(), Described("The address.", true))
-                    .Build());
-}
-
-SchemaPtr APIVersionsSchema() {
-  return StructBuilder(Meta("APIVersions"), "The versions of the legacy group.")
-      .Field("versions", ListOf(StringSchema()), Described("Their names.", true))
-      .Field("serverAddressByClientCIDRs", ServerAddressesSchema(),
-             Described("Where to reach the server.", true))
-      .Build();
-}
-
-SchemaPtr APIGroupSchema() {
-  const SchemaPtr version =
-      StructBuilder(Meta("GroupVersionForDiscovery"), "A version of a group.")
-          .Field("groupVersion", StringSchema(), Described("\"group/version\".", true))
-          .Field("version", StringSchema(), Described("\"version\".", true))
-          .Build();
-  return StructBuilder(Meta("APIGroup"), "A group and its versions.")
-      .Field("name", StringSchema(), Described("The name of the group.", true))
-      .Field("versions", ListOf(version), Described("The versions that are served.", true))
-      .Field("preferredVersion", version, Described("The version to use if all are known."))
-      .Field("serverAddressByClientCIDRs", ServerAddressesSchema(),
-             Described("Where to reach the server."))
-      .Build();
-}
-
-SchemaPtr APIResourceListSchema() {
-  const SchemaPtr resource =
-      StructBuilder(Meta("APIResource"), "A resource, and what can be done with it.")
-          .Field("name", StringSchema(), Described("The plural name.", true))
-          .Field("singularName", StringSchema(), Described("The singular name.", true))
-          .Field("namespaced", BooleanSchema(), Described("Whether it is in namespaces.", true))
-          .Field("group", StringSchema(), Described("The group of its kind; empty: the list's."))
-          .Field("version", StringSchema(),
-                 Described("The version of its kind; empty: the list's."))
-          .Field("kind", StringSchema(), Described("Its kind.", true))
-          .Field("verbs", ListOf(StringSchema()), Described("The verbs it has.", true))
-          .Field("shortNames", ListOf(StringSchema()), Described("Short names for it."))
-          .Field("categories", ListOf(StringSchema()), Described("Names of groups of resources."))
-          .Field("storageVersionHash", StringSchema(),
-                 Described("A hash of the version it is stored in."))
-          .Build();
-  return StructBuilder(Meta("APIResourceList"), "The resources of a group's version.")
-      .Field("groupVersion", StringSchema(), Described("\"group/version\".", true))
-      .Field("resources", ListOf(resource),
-             Described("Names and what can be done with them.", true))
-      .Build();
-}
-
-SchemaPtr APIGroupListSchema() {
-  return StructBuilder(Meta("APIGroupList"), "The groups that a server serves.")
-      .Field("groups", ListOf(APIGroupSchema()), Described("Each of them.", true))
-      .Build();
-}
+constexpr std::string_view kV3Place = "#/components/schemas/";
+constexpr std::string_view kGvks = "x-kubernetes-group-version-kind";
+// Of these all groups have a kind, as metav1.AddToGroupVersion registers it.
+constexpr std::string_view kDeleteOptions = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
+constexpr std::string_view kWatchEvent = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
 
 }  // namespace
 
-void AddMetaDefinitions(const std::vector<runtime::GroupVersion>& group_versions,
-                        const std::set<std::string>& wanted, Definitions& definitions) {
-  // A document has only the definitions that its routes refer to.
-  const auto add = [&](const SchemaPtr& schema,
-                       const std::vector<runtime::GroupVersionKind>& gvks) {
-    if (wanted.contains(std::string(schema->name()))) definitions.AddSchema(*schema, gvks);
-  };
-  // As metav1.AddToGroupVersion, which registers such kinds in every group version.
-  const auto every_group = [&group_versions](std::string_view kind) {
-    std::vector<runtime::GroupVersionKind> gvks{{"", "v1", std::string(kind)}};
-    for (const runtime::GroupVersion& gv : group_versions) {
-      if (!gv.group.empty()) gvks.push_back({gv.group, gv.version, std::string(kind)});
+Value Definitions::SharedDefinition(std::string_view name) {
+  if (shared_.is_null()) {
+    if (auto parsed = codec::ParseJson(kSharedDefinitions, tree_.arena()); parsed.ok()) {
+      shared_ = *parsed;
     }
-    return gvks;
-  };
-  add(runtime::ObjectMetaSchema(), {});
-  add(runtime::ListMetaSchema(), {});
-  add(StatusSchema(), {{"", "v1", "Status"}});
-  add(DeleteOptionsSchema(), every_group("DeleteOptions"));
-  add(VersionSchema(), {});
-  add(APIVersionsSchema(), {{"", "v1", "APIVersions"}});
-  add(APIGroupListSchema(), {{"", "v1", "APIGroupList"}});
-  add(APIGroupSchema(), {{"", "v1", "APIGroup"}});
-  add(APIResourceListSchema(), {{"", "v1", "APIResourceList"}});
-  if (wanted.contains(Meta("WatchEvent"))) {
-    const SchemaPtr raw_extension = StructBuilder("io.k8s.apimachinery.pkg.runtime.RawExtension",
-                                                  "An object of any kind, as it is.")
-                                        .Build();
-    add(WatchEventSchema(raw_extension), every_group("WatchEvent"));
   }
-  if (wanted.contains(Meta("Patch"))) {
-    const Tree& tree = definitions.tree();
-    runtime::MapBuilder patch(tree.arena());
-    patch.Add("description", runtime::Value::String("A patch in the form its content type names."));
-    patch.Add("type", runtime::Value::String("object"));
-    definitions.AddPlain(Meta("Patch"), patch.Build());
+  return shared_[name];
+}
+
+// Recurses over the library's own definitions, which are few levels deep.
+Value Definitions::InForm(Value shared) {
+  if (shared.is_list()) {
+    runtime::ListBuilder list(tree_.arena());
+    for (const Value& item : shared.items()) list.Add(InForm(item));
+    return list.Build();
+  }
+  if (!shared.is_map()) return shared;
+  runtime::MapBuilder map(tree_.arena());
+  for (const Member& member : shared.members()) {
+    // kubectl would misread defaults in v2, where a reference may have siblings instead.
+    if (format_ == Format::kV2 && member.key == "default") continue;
+    const Value value = InForm(member.value);
+    if (member.key == "$ref") {
+      const std::string_view target = value.AsString().substr(kV3Place.size());
+      AddShared(target);
+      map.Add("$ref", tree_.Ref(target, format_)["$ref"]);
+    } else if (format_ == Format::kV2 && member.key == "allOf") {
+      map.Add("$ref", value.at(0)["$ref"]);
+    } else {
+      map.Add(member.key, value);
+    }
+  }
+  return map.Build();
+}
+
+bool Definitions::AddShared(std::string_view name) {
+  const Value shared = SharedDefinition(name);
+  if (!shared.is_map()) return false;
+  // Reserved first: it may refer to itself.
+  if (definitions_.emplace(name, Value()).second) {
+    definitions_[std::string(name)] = InForm(shared);
+  }
+  return true;
+}
+
+void Definitions::SetGvks(std::string_view name,
+                          const std::vector<runtime::GroupVersionKind>& gvks) {
+  const auto found = definitions_.find(name);
+  if (found == definitions_.end()) return;
+  found->second = runtime::With(found->second, kGvks, Gvks(gvks), tree_.arena());
+}
+
+void AddMetaDefinitions(const std::set<std::string>& wanted, Definitions& definitions) {
+  // A document has only the definitions that its routes refer to.
+  for (const std::string& name : wanted) definitions.AddShared(name);
+}
+
+void SetGroupsOfMetaKinds(const std::vector<runtime::GroupVersion>& group_versions,
+                          Definitions& definitions) {
+  for (const auto& [name, kind] :
+       {std::pair(kDeleteOptions, "DeleteOptions"), std::pair(kWatchEvent, "WatchEvent")}) {
+    std::vector<runtime::GroupVersionKind> gvks{{"", "v1", kind}};
+    for (const runtime::GroupVersion& gv : group_versions) {
+      if (!gv.group.empty()) gvks.push_back({gv.group, gv.version, kind});
+    }
+    definitions.SetGvks(name, gvks);
   }
 }
 

@@ -13,10 +13,9 @@ Parameter ResourceVersionParameter();
 // Returns the parameters of a list, without `watch`.
 std::vector<Parameter> ListParameters();
 Parameter WatchParameter();
-// Of a create, update or patch.
+// Return the parameters of a create or update, and of a patch.
 std::vector<Parameter> WriteParameters();
-// Of a patch beside those: an apply may take fields over.
-Parameter ForceParameter();
+std::vector<Parameter> PatchParameters();
 // Of a delete, without the one that ignores what cannot be read.
 std::vector<Parameter> DeleteParameters();
 Parameter IgnoreReadErrorsParameter();

@@ -167,6 +167,36 @@ TEST_CASE("openapi: every parameter and patch type that is listed is honoured", 
   CHECK(patch["operationId"].AsString() == "patchExampleComV1NamespacedWidget");
 }
 
+// As kube-apiserver 1.35.4 publishes them.
+TEST_CASE("openapi: what all servers define is said as Kubernetes says it", "[openapi]") {
+  const auto server = StartWidgetServer();
+  const Parsed v2(server->Call("GET", "/openapi/v2").body);
+  const Parsed v3(server->Call("GET", "/openapi/v3/apis/example.com/v1").body);
+  const std::string meta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+  const auto one = v2.root["definitions"];
+  const auto other = v3.root["components"]["schemas"];
+
+  CHECK(other[meta + "Time"]["format"].AsString() == "date-time");
+  const auto time = other[meta + "ObjectMeta"]["properties"]["creationTimestamp"];
+  CHECK(time["description"].AsString().starts_with("CreationTimestamp is a timestamp"));
+  CHECK(time["allOf"].at(0)["$ref"].AsString() == "#/components/schemas/" + meta + "Time");
+  CHECK(one[meta + "ObjectMeta"]["properties"]["creationTimestamp"]["$ref"].AsString() ==
+        "#/definitions/" + meta + "Time");
+  // Defaults are for v3 alone.
+  const auto causes = other[meta + "StatusDetails"]["properties"]["causes"]["items"];
+  CHECK(causes["default"].is_map());
+  CHECK(causes["allOf"].size() == 1);
+  const auto causes_of_v2 = one[meta + "StatusDetails"]["properties"]["causes"]["items"];
+  CHECK(causes_of_v2.size() == 1);
+  CHECK(causes_of_v2["$ref"].AsString() == "#/definitions/" + meta + "StatusCause");
+  // They belong to the groups of the server.
+  for (const char* kind : {"DeleteOptions", "WatchEvent"}) {
+    const auto gvks = one[meta + kind]["x-kubernetes-group-version-kind"];
+    REQUIRE(gvks.size() == 3);
+    CHECK(gvks.at(2)["group"].AsString() == "example.com");
+  }
+}
+
 TEST_CASE("openapi: lint finds references to nothing, twins and escapes", "[openapi]") {
   CHECK(Lint(R"({"paths":{},"definitions":{}})").empty());
   CHECK(Lint(R"({"a":{"$ref":"#/definitions/none"},"definitions":{}})") ==

@@ -4,6 +4,7 @@
 
 #include "apiextensions/documents/published_schema.h"
 #include "apiserver/codec/json.h"
+#include "openapi/meta_texts.h"
 
 namespace apiserver::v0::apiextensions {
 
@@ -11,12 +12,10 @@ namespace {
 
 using runtime::Value;
 
-constexpr std::string_view kObjectMetaText =
-    "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/"
-    "sig-architecture/api-conventions.md#metadata";
-constexpr std::string_view kListMetaText =
-    "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/"
-    "sig-architecture/api-conventions.md#types-kinds";
+using openapi::kApiVersionText;
+using openapi::kKindText;
+using openapi::kListMetaText;
+using openapi::kObjectMetaText;
 
 std::string Quoted(std::string_view text) {
   std::string quoted;

@@ -23,7 +23,7 @@ namespace apiserver::v0::apiextensions {
 namespace {
 
 // Changes whenever other documents are made of the same definition.
-constexpr std::string_view kMaker = "1";
+constexpr std::string_view kMaker = "2";
 
 // The last one is that of the scale subresource alone.
 constexpr std::string_view kReferences[] = {"io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",

@@ -53,11 +53,7 @@ ParameterList ListOwn() {
 }
 ParameterList GetOwn() { return {openapi::ResourceVersionParameter()}; }
 ParameterList WriteOwn() { return openapi::WriteParameters(); }
-ParameterList PatchOwn() {
-  ParameterList own = openapi::WriteParameters();
-  own.push_back(openapi::ForceParameter());
-  return own;
-}
+ParameterList PatchOwn() { return openapi::PatchParameters(); }
 ParameterList DeleteOwn() {
   ParameterList own = openapi::DeleteParameters();
   own.push_back(openapi::IgnoreReadErrorsParameter());
@@ -118,7 +114,8 @@ std::string_view PhraseOf(int code) {
   return code == 200 ? "OK" : code == 201 ? "Created" : "Accepted";
 }
 
-// Returns the end of a parameter's name in v2: six bytes of the FNV-1 hash of its JSON.
+// Returns the end of a parameter's name in v2: six bytes of the FNV-1 hash of its JSON, whose
+// members have Go's order.
 std::string HashOf(std::string_view json) {
   std::uint64_t hash = 14695981039346656037U;
   for (const char c : json) hash = (hash * 1099511628211U) ^ static_cast<unsigned char>(c);
@@ -199,7 +196,7 @@ class PathWriter {
 
   std::string JsonOf(const Parameter& parameter) const {
     std::string json = "{";
-    const std::string type = "\"type\":" + AsJson(parameter.type) + ",\"uniqueItems\":true";
+    const std::string type = "\"uniqueItems\":true,\"type\":" + AsJson(parameter.type);
     json += v2() ? type : "\"schema\":{" + type + "}";
     json += ",\"description\":" + AsJson(parameter.description) +
             ",\"name\":" + AsJson(parameter.name) + ",\"in\":" + AsJson(parameter.in);
@@ -270,7 +267,7 @@ class PathWriter {
 
   // Returns the body among the parameters of v2. Only those of meta/v1 are the same for all kinds.
   std::string BodyOfV2(const OperationRow& row, const std::string& definition) {
-    std::string json = "{\"in\":\"body\",\"name\":\"body\"";
+    std::string json = "{\"name\":\"body\",\"in\":\"body\"";
     if (row.body != Body::kDeleteOptions) json += ",\"required\":true";
     json += ",\"schema\":" + RefTo(definition) + "}";
     return definition.starts_with(kMetaV1Prefix) ? Shared("body", json) : json;

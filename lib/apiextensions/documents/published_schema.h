@@ -8,18 +8,6 @@
 
 namespace apiserver::inline v0::apiextensions {
 
-// Texts of apimachinery's types that every kind and list publishes.
-inline constexpr std::string_view kApiVersionText =
-    "APIVersion defines the versioned schema of this representation of an object. Servers should "
-    "convert recognized schemas to the latest internal value, and may reject unrecognized values. "
-    "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/"
-    "api-conventions.md#resources";
-inline constexpr std::string_view kKindText =
-    "Kind is a string value representing the REST resource this object represents. Servers may "
-    "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
-    "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/"
-    "api-conventions.md#types-kinds";
-
 // Returns JSON members of a properties object: `name` as a string with a description, and
 // `metadata` as a reference to the meta/v1 definition `target`.
 std::string StringProperty(std::string_view name, std::string_view description);

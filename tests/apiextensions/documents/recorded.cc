@@ -35,7 +35,7 @@ Value Rewritten(Value value, runtime::Arena& arena,
   return change ? change(map.Build()) : map.Build();
 }
 
-// Drops what this project words itself.
+// Drops what is not recorded: texts of parameters, and their hashes.
 Value WithoutWords(Value object, runtime::Arena& arena) {
   constexpr std::string_view kParameters = "#/parameters/";
   constexpr std::size_t kHashBytes = 9;
