@@ -2,6 +2,7 @@
 
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -18,6 +19,8 @@ namespace apiserver::v0::discovery {
 namespace {
 
 using Text = std::shared_ptr<const std::string>;
+
+Text Shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
 // One aggregated document in one version.
 struct Aggregated {
@@ -38,7 +41,7 @@ std::string Etag(const std::string& json) {
 
 Aggregated NewAggregated(const std::vector<APIGroup>& groups, const std::string& version) {
   Aggregated document;
-  document.json = std::make_shared<const std::string>(APIGroupDiscoveryListJson(groups, version));
+  document.json = Shared(APIGroupDiscoveryListJson(groups, version));
   document.etag = Etag(*document.json);
   document.content_type =
       "application/json;g=apidiscovery.k8s.io;v=" + version + ";as=APIGroupDiscoveryList";
@@ -51,9 +54,29 @@ struct Root {
   std::map<std::string, Aggregated, std::less<>> aggregated;  // By "v2", "v2beta1".
 };
 
+// Returns the first name, in the order of texts, of the APIServices that a group has upstream:
+// "v1.example.com".
+std::string FirstServiceOf(const APIGroup& group) {
+  std::string first;
+  for (const APIVersion& version : group.versions) {
+    std::string name = version.version + "." + group.name;
+    if (first.empty() || name < first) first = std::move(name);
+  }
+  return first;
+}
+
+// Puts custom groups behind the others, in upstream's order: by their APIServices.
+void SortForLegacyList(std::vector<APIGroup>& groups) {
+  const auto custom = std::stable_partition(groups.begin(), groups.end(),
+                                            [](const APIGroup& group) { return !group.custom; });
+  std::sort(custom, groups.end(), [](const APIGroup& a, const APIGroup& b) {
+    return FirstServiceOf(a) < FirstServiceOf(b);
+  });
+}
+
 // All forms are made once, when the groups change; requests share them.
-Root NewRoot(std::string legacy, const std::vector<APIGroup>& groups) {
-  Root root{.legacy = std::make_shared<const std::string>(std::move(legacy)), .aggregated = {}};
+Root NewRoot(const std::vector<APIGroup>& groups) {
+  Root root;
   for (const char* version : {"v2", "v2beta1"}) {
     root.aggregated.emplace(version, NewAggregated(groups, version));
   }
@@ -96,12 +119,15 @@ class BothRoots final : public Roots {
     std::vector<APIGroup> named;
     for (const APIGroup& group : groups) {
       if (group.name.empty()) {
-        legacy_ = NewRoot(APIVersionsJson(group, server_address), {group});
+        legacy_ = NewRoot({group});
+        legacy_.legacy = Shared(APIVersionsJson(group, server_address));
       } else {
         named.push_back(group);
       }
     }
-    named_ = NewRoot(APIGroupListJson(named, server_address), named);
+    named_ = NewRoot(named);
+    SortForLegacyList(named);
+    named_.legacy = Shared(APIGroupListJson(named, server_address));
   }
 
   // Any thread: the documents never change.

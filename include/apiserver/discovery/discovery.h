@@ -41,6 +41,8 @@ struct APIVersion {
 struct APIGroup {
   std::string name;
   std::vector<APIVersion> versions;  // The preferred one comes first.
+  // Made by CustomResourceDefinitions alone: "/apis" lists such groups behind all others.
+  bool custom = false;
 };
 
 // Returns base64(first 8 bytes of sha256("group/version/kind")) of the storage version.

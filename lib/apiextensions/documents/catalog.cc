@@ -84,7 +84,7 @@ void Catalog::Remove(std::string_view name) {
 }
 
 discovery::APIGroup Catalog::GroupOf(const std::string& name, const Versions& versions) {
-  discovery::APIGroup group{.name = name, .versions = {}};
+  discovery::APIGroup group{.name = name, .versions = {}, .custom = true};
   for (const auto& [version, resources] : versions) {
     discovery::APIVersion shown{.version = version, .resources = {}};
     for (const auto& [plural, entry] : resources) {

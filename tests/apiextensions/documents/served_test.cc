@@ -74,6 +74,39 @@ TEST_CASE("apiextensions: discovery shows what is defined, and no more", "[apiex
   CHECK(server.Get("/apis/example.com/v1").code == 404);
 }
 
+// SortedByGroupAndVersion of kube-aggregator goes by the names of APIServices, "v1.example.com".
+TEST_CASE("apiextensions: groups are listed by the names of their versions", "[apiextensions]") {
+  const CustomServer server;
+  for (const auto& [group, version] : std::vector<std::pair<std::string, std::string>>{
+           {"a.example.com", "v2"}, {"c.example.com", "v1"}, {"b.example.com", "v1"}}) {
+    std::string definition = FooDefinition();
+    for (std::size_t at; (at = definition.find("example.com\"")) != std::string::npos;) {
+      definition.replace(at, 12, group + "'");
+    }
+    std::ranges::replace(definition, '\'', '"');
+    definition.replace(definition.find("\"name\":\"v1\""), 11, "\"name\":\"" + version + "\"");
+    server.Define(definition, "foos." + group);
+  }
+  const auto custom = [](Value list, const auto& name_of) {
+    std::vector<std::string> names;
+    for (const Value& each : list.items()) {
+      const std::string name(name_of(each));
+      if (name.ends_with("example.com")) names.push_back(name);
+    }
+    return names;
+  };
+  REQUIRE(Eventually([&] { return server.Get("/apis/b.example.com").code == 200; }));
+
+  const Answer listed = server.Get("/apis");
+  const Answer aggregated = Aggregated(server);
+
+  CHECK(custom(listed["groups"], [](Value each) { return each["name"].AsString(); }) ==
+        std::vector<std::string>{"b.example.com", "c.example.com", "a.example.com"});
+  CHECK(custom(aggregated["items"], [](Value each) {
+          return each["metadata"]["name"].AsString();
+        }) == std::vector<std::string>{"a.example.com", "b.example.com", "c.example.com"});
+}
+
 TEST_CASE("apiextensions: the document of a version is explained and cached by its hash",
           "[apiextensions]") {
   const CustomServer server;
@@ -95,6 +128,10 @@ TEST_CASE("apiextensions: the document of a version is explained and cached by i
   CHECK(foo["x-kubernetes-selectable-fields"].at(0)["fieldPath"].AsString() == "spec.color");
   CHECK(foo["properties"]["spec"]["properties"]["color"]["type"].AsString() == "string");
   CHECK(document["paths"].size() == 3);
+  // Beside the groups of Kubernetes, as upstream's document of custom resources.
+  CHECK(document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]
+                ["x-kubernetes-group-version-kind"]
+                    .size() == 55);
 }
 
 TEST_CASE("apiextensions: a change of a schema is a new document, a label is none",
@@ -137,4 +174,11 @@ TEST_CASE("apiextensions: v2 has custom resources too", "[apiextensions]") {
   }
   CHECK(std::ranges::count(names, "dryRun") == 1);
   CHECK(std::ranges::count(names, "fieldValidation") == 1);
+  // Their hashes, and so their texts, are Kubernetes'.
+  for (const char* name : {"pretty-tJGM1-ng", "namespace-vgWSWtn3", "body-78PwaGsr",
+                           "fieldManager-7c6nTn1T", "fieldManager-Qy4HdaTW", "force-tOGGb0Yi",
+                           "sendInitialEvents-rLXlEK_k", "limit-1NfNmdNH", "continue-QfD61s0i"}) {
+    INFO(name);
+    CHECK(document["parameters"].Find(name));
+  }
 }
