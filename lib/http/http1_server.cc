@@ -374,7 +374,9 @@ void Http1Server::OnAnswer() {
   answer_ = Answer::kBody;
   source_waits_ = false;
   // A body without a length may be too long to discard: the client must know before it sends more.
-  const bool known = body_.mode() == BodyDecoder::Mode::kLength && body_.left() <= kDiscardBytesMax;
+  // One whose rest has not come in time, which 408 says (RFC 9110, 15.5.9), is not waited for.
+  const bool known = body_.mode() == BodyDecoder::Mode::kLength &&
+                     body_.left() <= kDiscardBytesMax && exchange_->head().code != 408;
   const bool unread_for_good = expect_continue_ || (!body_.done() && !known);
   close_after_ |= draining_ || unread_for_good || exchange_->head().close_connection;
   for (const std::string_view value : exchange_->head().headers.GetAll("Connection")) {
