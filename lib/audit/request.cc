@@ -107,10 +107,10 @@ void LogRequestPatch(const Context& ctx, std::string json) {
 }
 
 // A create with generateName has no name in its URL; the stored object has it.
-void LogCreatedName(const Context& ctx, std::string_view name) {
+void LogCreatedName(const Context& ctx, const std::function<std::string()>& name) {
   if (LevelOf(ctx) < Level::kMetadata) return;
   AuditContextFrom(ctx)->Visit([&](Event& event) {
-    if (event.object_ref && event.object_ref->name.empty()) event.object_ref->name = name;
+    if (event.object_ref && event.object_ref->name.empty()) event.object_ref->name = name();
   });
 }
 

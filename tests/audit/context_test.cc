@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/audit/request.h"
 #include "base/manual.h"
 
 namespace apiserver::inline v0::audit {
@@ -115,6 +116,26 @@ TEST_CASE("audit: stages the policy omits are not wanted, and the others have th
   const Event complete = one.audit->Snapshot(Stage::kResponseComplete, /*last=*/true);
   CHECK(complete.stage_timestamp - complete.request_received == std::chrono::seconds(3));
   CHECK(complete.audit_id == "id");
+}
+
+TEST_CASE("audit: the name of what was created is made for a record that lacks it", "[audit]") {
+  int made = 0;
+  const auto name = [&made] {
+    ++made;
+    return std::string("x-1");
+  };
+  LogCreatedName(Context::Background(), name);
+  Audited one;
+  LogCreatedName(one.ctx, name);
+  one.audit->Init({.level = Level::kMetadata});
+  one.audit->Visit([](Event& event) { event.object_ref.emplace().name = "x"; });
+  LogCreatedName(one.ctx, name);
+  CHECK(made == 0);
+
+  one.audit->Visit([](Event& event) { event.object_ref->name.clear(); });
+  LogCreatedName(one.ctx, name);
+  CHECK(made == 1);
+  one.audit->Visit([](const Event& event) { CHECK(event.object_ref->name == "x-1"); });
 }
 
 }  // namespace apiserver::inline v0::audit

@@ -29,8 +29,9 @@ void LogRequestObject(const Context& ctx, const ObjectReference& about,
                       const std::function<std::string()>& json);
 // Adds the body of a PATCH as JSON.
 void LogRequestPatch(const Context& ctx, std::string json);
-// Adds the name of an object that was created without one.
-void LogCreatedName(const Context& ctx, std::string_view name);
+// Adds the name of an object that was created without one. `name` is called on this thread, only if
+// the record lacks it, and must not block.
+void LogCreatedName(const Context& ctx, const std::function<std::string()>& name);
 // Adds the Status of the response, of an error or a success.
 void LogResponseStatus(const Context& ctx, ResponseStatus status);
 // Adds the response as JSON, in whatever format it is sent.

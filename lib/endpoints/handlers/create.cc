@@ -1,3 +1,5 @@
+#include <string>
+
 #include "apiserver/audit/request.h"
 #include "apiserver/rest/meta.h"
 #include "base/status_macros.h"
@@ -28,6 +30,11 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
   return object;
 }
 
+// A stored object is parsed to learn its name, and keeps what was parsed: only for a record.
+void LogName(const Context& ctx, const runtime::Object& created) {
+  audit::LogCreatedName(ctx, [&created] { return std::string(created.name()); });
+}
+
 // Answers with the created object: on the loop if it is encoded already, else on the pool, where
 // host code may run.
 void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
@@ -36,7 +43,7 @@ void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater:
     return resume(http::Step::OnPool(
         [error = std::move(outcome.error)]() mutable -> http::Step { return error(); }));
   }
-  audit::LogCreatedName(exchange.ctx(), outcome.object->name());
+  LogName(exchange.ctx(), *outcome.object);
   const bool encoded = response::IsEncoded(exchange, *outcome.object, scope->target);
   auto answer = [scope, &exchange, object = std::move(outcome.object)] {
     return response::WriteObject(exchange, 201, object, scope->target);
@@ -115,7 +122,7 @@ http::Handler NewCreateHandler(ScopePtr scope) {
     }
     ASSIGN_OR_RETURN(const runtime::ObjectPtr created,
                      Store(*scope, exchange, std::move(object), options));
-    audit::LogCreatedName(exchange.ctx(), created->name());
+    LogName(exchange.ctx(), *created);
     return response::WriteObject(exchange, 201, created, scope->target);
   };
 }
