@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
 #include <memory>
 #include <span>
@@ -75,7 +76,10 @@ std::string HttpDate(Clock::Wall when) {
          two(parts.tm_hour) + ":" + two(parts.tm_min) + ":" + two(parts.tm_sec) + " GMT";
 }
 
-// Makes the document piece by piece. On the pool: a piece may take long.
+// Makes the document piece by piece. On the pool: a piece may take long, and may be as large as a
+// schema. It is made in one buffer and handed over in slices of one size: pieces of all sizes,
+// freed on another thread than made, would leave the allocator more holes than the document is
+// large.
 class V2Body final : public http::BodySource {
  public:
   V2Body(std::shared_ptr<const openapi::V2Base> base,
@@ -83,14 +87,23 @@ class V2Body final : public http::BodySource {
       : writer_(std::move(base), std::move(fragments), protobuf) {}
 
   http::Pull Next(http::ChunkWriter& out, const Waker&) override {
-    std::string piece;
-    if (!writer_.Append(piece)) return http::Pull::kEnd;
-    out.Take(std::move(piece));
+    if (left_.empty()) {
+      piece_.clear();
+      if (!writer_.Append(piece_)) return http::Pull::kEnd;
+      left_ = piece_;
+    }
+    const std::string_view slice = left_.substr(0, kSliceBytes);
+    out.Take(std::string(slice));
+    left_.remove_prefix(slice.size());
     return http::Pull::kMore;
   }
 
  private:
+  static constexpr std::size_t kSliceBytes = std::size_t{64} << 10;
+
   openapi::V2Writer writer_;
+  std::string piece_;      // Keeps its memory from piece to piece.
+  std::string_view left_;  // Of the piece.
 };
 
 }  // namespace
