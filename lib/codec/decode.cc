@@ -116,9 +116,15 @@ GroupVersionKind WithDefaults(GroupVersionKind actual, const GroupVersionKind& f
   return actual;
 }
 
+bool IsCustom(const runtime::Kind& kind) {
+  return kind.semantics() == runtime::Semantics::kCustomResource;
+}
+
+// A custom object must say itself what it is: upstream has no Go type that tells.
 Result<GroupVersionKind> GvkOf(const std::string& api_version, const std::string& kind,
                                const DecodeOptions& options) {
   ASSIGN_OR_RETURN(runtime::GroupVersion gv, ParseGroupVersion(api_version));
+  if (IsCustom(*options.kind)) return GroupVersionKind{gv.group, gv.version, kind};
   return WithDefaults({std::move(gv.group), std::move(gv.version), kind},
                       options.kind->gvk(options.version));
 }
@@ -184,7 +190,7 @@ Status Settle(Object& object, const std::string& body, const std::vector<Duplica
   std::vector<runtime::UnknownMember> unknown;
   RETURN_IF_ERROR(runtime::Settle(
       object, {.growth_max = runtime::GrowthMax(body.size()), .unknown = &unknown}));
-  if (object.kind().semantics() != runtime::Semantics::kCustomResource) {
+  if (!IsCustom(object.kind())) {
     AddInOrder(unknown, duplicates, strict_errors);
     return {};
   }
@@ -264,10 +270,13 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   std::vector<DuplicateKey> duplicates;
   Result<DecodedBody> parsed = ParseBody(type, body, {}, duplicates);
   if (!parsed.ok()) return Unrecognized(*options.kind, parsed.status(), *body);
+  const bool custom = IsCustom(*options.kind);
+  if (custom && parsed->kind.empty()) {
+    return Unrecognized(*options.kind, BadRequest(MissingKindMessage(*body)), *body);
+  }
   const Result<GroupVersionKind> gvk = GvkOf(parsed->api_version, parsed->kind, options);
   if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);
   if (const Status known = CheckRegistered(*options.kind, *gvk); !known.ok()) {
-    const bool custom = options.kind->semantics() == runtime::Semantics::kCustomResource;
     if (custom) return NotThisCustomKind(options, *gvk, parsed->root);
     return CannotBeHandled(*gvk, *options.kind, known.message());
   }

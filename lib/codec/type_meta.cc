@@ -78,6 +78,10 @@ Status CheckRegistered(const runtime::Kind& kind, const runtime::GroupVersionKin
                                          field::Quote(gvk.group_version().ToString()));
 }
 
+std::string MissingKindMessage(std::string_view text) {
+  return std::string("Object 'Kind' is missing in '").append(text).append("'");
+}
+
 std::string NoProtobufMessage(const runtime::Kind& kind, std::string_view version) {
   const std::string type = kind.semantics() == runtime::Semantics::kCustomResource
                                ? "unstructured.Unstructured"

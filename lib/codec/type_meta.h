@@ -26,6 +26,9 @@ Result<runtime::GroupVersion> ParseGroupVersion(std::string_view api_version);
 // the kind does not have it.
 Status CheckRegistered(const runtime::Kind& kind, const runtime::GroupVersionKind& gvk);
 
+// Returns `Object 'Kind' is missing in '<text>'`.
+std::string MissingKindMessage(std::string_view text);
+
 // Returns `object *v1.Foo does not implement the protobuf marshalling interface and cannot be …`.
 std::string NoProtobufMessage(const runtime::Kind& kind, std::string_view version);
 

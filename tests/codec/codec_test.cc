@@ -177,7 +177,9 @@ TEST_CASE("codec: keys set twice in a YAML body are one strict error", "[codec]"
 }
 
 TEST_CASE("codec: a custom resource is pruned and defaulted", "[codec]") {
-  auto decoded = DecodeObject(MediaType::kJson, Body(R"({"spec":{"typo":1},"data":{"k":"v"}})"),
+  auto decoded = DecodeObject(MediaType::kJson,
+                              Body(R"({"kind":"Widget","apiVersion":"example.com/v1",)"
+                                   R"("spec":{"typo":1},"data":{"k":"v"}})"),
                               {.kind = WidgetKind(), .version = "v1"});
   REQUIRE(decoded.ok());
   CHECK(decoded->strict_errors == std::vector<std::string>{R"(unknown field "spec.typo")"});
@@ -301,9 +303,12 @@ TEST_CASE("codec: what was just stored is answered without reading it back", "[c
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"reference":"metadata"}})",
       R"({"metadata":{"uid":"u","selfLink":"s","finalizers":["x"]},"status":{}})"};
   for (const KindPtr& kind : {FlunderKind(), WidgetKind()}) {
-    for (const std::string body : bodies) {
+    for (std::string body : bodies) {
+      const bool custom = kind->semantics() == runtime::Semantics::kCustomResource;
       // Without metadata a custom resource has no place for a revision.
-      if (body == "{}" && kind->semantics() == runtime::Semantics::kCustomResource) continue;
+      if (body == "{}" && custom) continue;
+      // It must say what it is.
+      if (custom) body.insert(1, R"("kind":"Widget","apiVersion":"example.com/v1",)");
       const DecodeOptions options{.kind = kind, .version = kind->storage_version()};
       const auto decoded = DecodeObject(MediaType::kJson, Body(body), options).value();
       REQUIRE(runtime::Convert(Context::Background(), *decoded.object, kind->hub_version()).ok());

@@ -128,7 +128,9 @@ TEST_CASE("docs: an informer keeps a copy of a collection and calls its handlers
   CHECK(informer->WaitForSync(std::chrono::seconds(30)));
   // [/informer]
 
-  server->Call("POST", kPets, R"({"metadata":{"name":"tom"},"spec":{"species":"cat"}})");
+  server->Call("POST", kPets,
+               R"({"apiVersion":"zoo.example.com/v1","kind":"Pet",)"
+               R"("metadata":{"name":"tom"},"spec":{"species":"cat"}})");
   CHECK(seen.WaitFor(std::chrono::seconds(30)));
   CHECK(informer->Get("default", "tom") != nullptr);
   informer->Stop();

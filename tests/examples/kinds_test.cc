@@ -41,7 +41,9 @@ struct Zoo {
   }
 
   http::ClientResponse Post(const std::string& name, const std::string& rest) const {
-    return server->Call("POST", kPets, R"({"metadata":{"name":")" + name + R"("},)" + rest + "}");
+    const std::string type = R"({"apiVersion":"zoo.example.com/v1","kind":"Pet",)";
+    return server->Call("POST", kPets,
+                        type + R"("metadata":{"name":")" + name + R"("},)" + rest + "}");
   }
   http::ClientResponse Patch(const std::string& target, const std::string& body) const {
     return server->Call("PATCH", target, body, {{"Content-Type", "application/merge-patch+json"}});
@@ -117,7 +119,9 @@ TEST_CASE("examples: an older version of a pet calls its replicas size", "[examp
   const std::string old = "/apis/zoo.example.com/v1beta1/namespaces/default/pets";
 
   const auto created = zoo.server->Call(
-      "POST", old, R"({"metadata":{"name":"rex"},"spec":{"species":"dog","size":2}})");
+      "POST", old,
+      R"({"apiVersion":"zoo.example.com/v1beta1","kind":"Pet","metadata":{"name":"rex"},)"
+      R"("spec":{"species":"dog","size":2}})");
   CHECK(created.code == 201);
   CHECK(Contains(created.body, R"("spec":{"size":2,"species":"dog"})"));
   const auto got = zoo.server->Call("GET", std::string(kPets) + "/rex");

@@ -24,7 +24,8 @@ namespace {
 constexpr const char* kBoats = "/apis/harbor.example.com/v1/namespaces/ns/boats";
 constexpr const char* kOldBoats = "/apis/harbor.example.com/v1beta1/namespaces/ns/boats";
 constexpr const char* kBoat =
-    R"({"metadata":{"name":"a"},"spec":{"crew":2},"status":{"crew":9,"mood":"x"}})";
+    R"({"apiVersion":"harbor.example.com/v1","kind":"Boat","metadata":{"name":"a"},)"
+    R"("spec":{"crew":2},"status":{"crew":9,"mood":"x"}})";
 
 runtime::SchemaPtr BoatSchema(const std::string& crew) {
   const auto spec = runtime::StructBuilder("")
@@ -84,7 +85,11 @@ TEST_CASE("server: a kind comes with its versions, status and scale in one call"
   CHECK(created.code == 201);
   CHECK(Contains(created.body, R"("generation":1)"));
   CHECK_FALSE(Contains(created.body, "mood"));
-  CHECK(server->Call("POST", kBoats, R"({"metadata":{"name":"b"},"spec":{"crew":0}})").code == 422);
+  CHECK(server
+            ->Call("POST", kBoats,
+                   R"({"apiVersion":"harbor.example.com/v1","kind":"Boat",)"
+                   R"("metadata":{"name":"b"},"spec":{"crew":0}})")
+            .code == 422);
 
   const auto of_status =
       server->Call("PATCH", boat + "/status", R"({"spec":{"crew":7},"status":{"mood":"calm"}})",
@@ -117,7 +122,9 @@ TEST_CASE("server: only what a version declares is served in it", "[server]") {
   plain.versions[0].scale.reset();
   REQUIRE(Install(*server, {{.kind = NewBoat(std::move(plain))}}).ok());
   const std::string rafts = "/apis/harbor.example.com/v1/namespaces/ns/rafts";
-  CHECK(Contains(server->Call("POST", rafts, kBoat).body, R"("mood":"x")"));
+  const std::string raft = R"({"apiVersion":"harbor.example.com/v1","kind":"Raft",)"
+                           R"("metadata":{"name":"a"},"spec":{"crew":2},"status":{"mood":"x"}})";
+  CHECK(Contains(server->Call("POST", rafts, raft).body, R"("mood":"x")"));
   CHECK(server->Call("GET", rafts + "/a/status").code == 404);
 }
 
@@ -151,7 +158,8 @@ TEST_CASE("server: a resource may have strategies, options and subresources of i
   CHECK(server->Call("POST", kBoats, kBoat).code == 201);
   CHECK(server
             ->Call("PUT", std::string(kBoats) + "/a",
-                   R"({"metadata":{"name":"a"},"spec":{"crew":3}})")
+                   R"({"apiVersion":"harbor.example.com/v1","kind":"Boat",)"
+                   R"("metadata":{"name":"a"},"spec":{"crew":3}})")
             .code == 200);
   CHECK(updates == 1);
   CHECK(server->Call("GET", std::string(kBoats) + "/a/crew").code == 200);

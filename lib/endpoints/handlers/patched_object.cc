@@ -36,8 +36,16 @@ Status Invalid(const Patched& patched, std::string why) {
   return meta::NewInvalid({}, "", errors);
 }
 
-// Custom resources get this error from their validator, not from the decoder.
-Status CheckCustomType(const codec::TypeMeta& type, const runtime::Object& object) {
+// A custom resource is decoded as any kind; what it is instead its validator says.
+Status CheckCustomType(const Patched& patched, const codec::TypeMeta& type,
+                       const runtime::Object& object) {
+  if (type.kind.empty()) return Invalid(patched, codec::MissingKindMessage(Shown(patched)));
+  if (type.api_version.empty()) {
+    return meta::NewInternalError(
+        "Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  }
+  const auto version = codec::ParseGroupVersion(type.api_version);
+  if (!version.ok()) return Invalid(patched, std::string(version.status().message()));
   const std::string& kind = object.kind().kind();
   const std::string api_version = object.gvk().group_version().ToString();
   field::ErrorList errors;
@@ -46,7 +54,7 @@ Status CheckCustomType(const codec::TypeMeta& type, const runtime::Object& objec
     errors.Invalid(field::Path("apiVersion"), type.api_version, "must be " + api_version);
   }
   if (errors.empty()) return {};
-  return meta::NewInvalid(object.kind().group_kind(), object.name(), errors);
+  return meta::NewInvalid({version->group, type.kind}, object.name(), errors);
 }
 
 Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document,
@@ -74,7 +82,7 @@ Status TakeType(const Patched& patched, runtime::Object& object) {
   object.SetRoot(root);
   if (patched.from_unstructured) return {};
   if (kind.semantics() == runtime::Semantics::kCustomResource)
-    return CheckCustomType(*type, object);
+    return CheckCustomType(patched, *type, object);
   runtime::GroupVersionKind gvk = object.gvk();
   if (!type->kind.empty()) gvk.kind = type->kind;
   if (!type->api_version.empty()) {
