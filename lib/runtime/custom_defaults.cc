@@ -3,6 +3,7 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 #include "runtime/custom_old.h"
+#include "runtime/custom_prune.h"
 #include "runtime/field_list.h"
 #include "runtime/passes.h"
 #include "runtime/rewrite.h"
@@ -17,6 +18,7 @@ class CustomDefaultsPass final : public RewritePass {
   explicit CustomDefaultsPass(Arena& arena) : arena_(arena) {}
 
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+    embedded_ |= schema.embedded_resource;
     const std::size_t begin = slots.size();
     const Schema* const items = CustomItems(schema);
     for (const Value& item : source.items()) {
@@ -27,24 +29,29 @@ class CustomDefaultsPass final : public RewritePass {
     // Added before the members are visited, so that a default's own members are defaulted too.
     if (AddMissing(schema, begin, slots)) {
       changed = true;
+      added_ = true;
       std::sort(slots.begin() + static_cast<std::ptrdiff_t>(begin), slots.end(),
                 [](const Slot& a, const Slot& b) { return a.key < b.key; });
     }
     return true;
   }
 
+  // Tells if a default was added to an object that has embedded resources, or may have got one.
+  bool added_to_embedded() const { return added_ && embedded_; }
+
  private:
   // Returns the default of an item or value that is null and must not be; else the value.
-  Value Replaced(const Schema* schema, const Value& value, bool& changed) const {
+  Value Replaced(const Schema* schema, const Value& value, bool& changed) {
     if (!value.is_null() || schema == nullptr || schema->nullable) return value;
     const Value* const fallback = schema->default_value();
     if (fallback == nullptr) return value;
     changed = true;
+    added_ = true;
     return Copy(*fallback, arena_);
   }
 
   void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
-                 bool& changed) const {
+                 bool& changed) {
     bool additional = false;
     const Schema* const below = CustomMember(schema, member.key, additional);
     const bool null = member.value.is_null() && below != nullptr && !below->nullable;
@@ -71,6 +78,8 @@ class CustomDefaultsPass final : public RewritePass {
   }
 
   Arena& arena_;
+  bool added_ = false;
+  bool embedded_ = false;
 };
 
 }  // namespace
@@ -82,6 +91,8 @@ Status SetCustomDefaults(Object& object, const Schema& schema, std::size_t arena
     return GrownTooLarge();
   }
   object.SetRoot(root);
+  // Upstream drops from the schema's defaults what metadata of an embedded resource cannot have.
+  if (pass.added_to_embedded()) return PruneCustom(object, /*stored=*/true, arena_max);
   return {};
 }
 

@@ -41,6 +41,7 @@ std::string EmbeddedProblem(const Value& resource, Arena& scratch, std::string_v
     if (!IsResourceMember(each.key)) continue;
     member = each.key;
     value = each.value;
+    SortKeys(scratch, value);  // As Go prints a map.
     if (each.key != "metadata") {
       if (!each.value.is_string()) return "must be a string";
       continue;
@@ -64,7 +65,7 @@ class CustomPrunePass final : public RewritePass {
     const bool root = std::exchange(root_, false);
     bool known = false;
     for (const Value& item : source.items()) {
-      slots.push_back({"", item, KeptMember(schema, source, "", known)});
+      slots.push_back({"", item, KeptMember(schema, source, "", preserved_, known)});
     }
     for (const Member& member : source.members()) {
       const bool of_resource = IsResourceMember(member.key);
@@ -85,10 +86,10 @@ class CustomPrunePass final : public RewritePass {
     return !schema->nullable && DefaultOf(parent, member.key, *schema) == nullptr;
   }
 
-  static void Add(const Schema& parent, const Value& source, const Member& member,
-                  std::vector<Slot>& slots, bool& changed) {
+  void Add(const Schema& parent, const Value& source, const Member& member,
+           std::vector<Slot>& slots, bool& changed) {
     bool known = false;
-    const Schema* const schema = KeptMember(parent, source, member.key, known);
+    const Schema* const schema = KeptMember(parent, source, member.key, preserved_, known);
     bool additional = false;
     const bool dropped =
         !known || IsDroppedNull(parent, CustomMember(parent, member.key, additional), member);
@@ -126,6 +127,7 @@ class CustomPrunePass final : public RewritePass {
   const bool stored_;
   Arena& arena_;
   const std::size_t arena_max_;
+  PreservedItems preserved_;
   bool root_ = true;
 };
 
@@ -153,13 +155,25 @@ bool IsResourceMember(std::string_view key) {
   return key == "apiVersion" || key == "kind" || key == "metadata";
 }
 
+const Schema* PreservedItems::Of(const Schema& items) {
+  if (items.preserve_unknown_fields || KeepsAll(items)) return &items;
+  SchemaPtr& made = made_[&items];
+  if (made == nullptr) {
+    SchemaParts parts(items);
+    parts.preserve_unknown_fields = true;
+    made = MakeSchema(parts);
+  }
+  return made.get();
+}
+
+// Follows prune and skipPrune of schema/pruning.
 const Schema* KeptMember(const Schema& parent, const Value& holder, std::string_view key,
-                         bool& known) {
+                         PreservedItems& preserved, bool& known) {
   known = true;
   if (KeepsAll(parent)) return nullptr;
   if (holder.is_list()) {
     const Schema* const items = CustomItems(parent);
-    if (items != nullptr) return items;
+    if (items != nullptr) return parent.preserve_unknown_fields ? preserved.Of(*items) : items;
     return parent.preserve_unknown_fields ? nullptr : &Undeclared();
   }
   bool additional = false;

@@ -21,10 +21,10 @@ constexpr std::string_view kMetadata = "metadata.";
 // Returns the schema of the visited member of a custom object, or of the metadata that every
 // resource has.
 const Schema* CustomSchema(const Schema& parent, const Walk& walk, std::string_view key,
-                           bool& known) {
+                           PreservedItems& preserved, bool& known) {
   const bool resource = walk.frames().size() == 1 || parent.embedded_resource;
   if (!resource || !IsResourceMember(key)) {
-    return KeptMember(parent, walk.frames().back().value, key, known);
+    return KeptMember(parent, walk.frames().back().value, key, preserved, known);
   }
   known = true;
   return key == "metadata" ? ObjectMetaSchema().get() : nullptr;
@@ -52,12 +52,14 @@ std::vector<UnknownMember> UnknownMembers(const Object& object) {
   if (version == nullptr || version->schema == nullptr) return members;
   std::unordered_set<std::string> seen;
   const bool structural = object.kind().semantics() == Semantics::kCustomResource;
+  PreservedItems preserved;
   Walk walk;
   walk.Run(*version->schema, object.root(),
            [&](const Schema& parent, std::string_view key, Value) -> const Schema* {
              bool known = false;
-             const Schema* const schema = structural ? CustomSchema(parent, walk, key, known)
-                                                     : MemberSchema(parent, key, known);
+             const Schema* const schema = structural
+                                              ? CustomSchema(parent, walk, key, preserved, known)
+                                              : MemberSchema(parent, key, known);
              if (known) return schema;
              if (members.size() == kReportedMax) return nullptr;
              std::string path = walk.Path();
