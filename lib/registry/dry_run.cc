@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "storage/errors.h"
@@ -9,8 +10,10 @@
 namespace apiserver::v0::registry {
 namespace {
 
-// Returns the object as a write and a read would return it: settled and frozen.
-Result<runtime::ObjectPtr> Settled(std::unique_ptr<runtime::Object> object) {
+// Returns the object as a write and a read would return it: without what the storage version does
+// not have, settled and frozen.
+Result<runtime::ObjectPtr> Settled(const Context& ctx, std::unique_ptr<runtime::Object> object) {
+  RETURN_IF_ERROR(runtime::Convert(ctx, *object, object->kind().storage_version()));
   RETURN_IF_ERROR(runtime::Settle(*object));
   return runtime::ObjectPtr(std::move(object));
 }
@@ -22,7 +25,7 @@ Result<runtime::ObjectPtr> RehearseCreate(storage::Interface& storage, const Con
                                           std::string_view key, const runtime::Object& object) {
   const auto existing = storage.Get(ctx, key, {});
   if (existing.ok()) return storage::NewKeyExists(key);
-  return Settled(object.Clone());
+  return Settled(ctx, object.Clone());
 }
 
 Result<runtime::ObjectPtr> RehearseUpdate(storage::Interface& storage, const Context& ctx,
@@ -34,7 +37,7 @@ Result<runtime::ObjectPtr> RehearseUpdate(storage::Interface& storage, const Con
   ASSIGN_OR_RETURN(const runtime::ObjectPtr existing, storage.Get(ctx, key, get));
   RETURN_IF_ERROR(storage::CheckPreconditions(key, options.preconditions, existing.get()));
   ASSIGN_OR_RETURN(storage::Update update, try_update(existing));
-  return Settled(std::move(update.object));
+  return Settled(ctx, std::move(update.object));
 }
 
 Result<runtime::ObjectPtr> RehearseDelete(storage::Interface& storage, const Context& ctx,

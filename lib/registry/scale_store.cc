@@ -32,6 +32,10 @@ struct Scaled {
     return runtime::Converted(ctx, object, main_kind->hub_version());
   }
   bool structural() const { return main_kind->semantics() == runtime::Semantics::kCustomResource; }
+  // Tells if the store checks the replicas with the rest of the object (rest::ValidateScale).
+  bool checked_with_object() const {
+    return structural() && main_kind->FindVersion(main_kind->hub_version())->scale.has_value();
+  }
   Result<std::unique_ptr<runtime::Object>> ScaleOf(const runtime::Object& object) const {
     return view.ScaleOf(scale_kind, object);
   }
@@ -85,6 +89,7 @@ class ScaledObject final : public rest::UpdatedObjectInfo {
       return meta::NewBadRequest("the spec replicas field " +
                                  field::Quote(scaled_.spec_replicas_path) + " cannot be empty");
     }
+    if (scaled_.checked_with_object()) return {};
     field::ErrorList errors =
         meta::ValidateObjectMeta(scale.metadata(), scaled_.main->NamespaceScoped(),
                                  meta::ValidatePathSegmentName, field::Path("metadata"));

@@ -62,7 +62,7 @@ class ScaleCheck {
       if (!value.is_map()) {
         errors_.InvalidPrinted(
             field::Path(std::string(path)), std::string(zero),
-            AccessorError(path.substr(0, begin - 1), value, "map[string]interface{}"));
+            AccessorError(path.substr(0, path.find('.', begin)), value, "map[string]interface{}"));
         return false;
       }
       const std::size_t end = std::min(path.find('.', begin), path.size());
