@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,35 +13,55 @@
 
 namespace apiserver::inline v0::registry {
 
-// The JSONPath that printer columns are written in: ".a.b", "['a']", ".a\.b", "[0]", "[-1]", "[*]",
-// "[?(@.type=="Ready")]", with or without braces around. Immutable.
+// A JSONPath of a printer column, as client-go's util/jsonpath reads it: ".a.b", "['a']", ".a\.b",
+// "[0]", "[-1]", "[1:3]", "[*]", ".*", "..a", "[0,2]", "[?(@.type=="Ready")]", "[?(@.a)]", with or
+// without braces around. Immutable.
 class JsonPath {
  public:
-  // kInvalid: anything else.
+  // Parses a path. kInvalid: it is not one.
   static Result<JsonPath> Parse(std::string_view text);
 
   // Checks that the path leads to something in values of `schema`. kInvalid: it does not; the
   // message begins with the part that leads nowhere.
   Status Check(const runtime::Schema& schema) const;
 
-  // The first value found; null if there is none.
-  runtime::Value First(runtime::Value root) const { return FirstFrom(root, 0); }
+  // Returns the first value found. Null: there is none, or client-go fails: an index is out of
+  // bounds, no list is where one must be, or values cannot be compared. Looks at a million values
+  // at most.
+  runtime::Value First(runtime::Value root) const;
 
  private:
   friend class JsonPathParser;
-  struct Step {
-    enum class Kind { kMember, kIndex, kAll, kFilter };
-    Kind kind = Kind::kMember;
-    std::string text = {};                // kMember: the key. kFilter: what the value must be.
-    long index = 0;                       // From the end if negative.
-    std::vector<std::string> field = {};  // kFilter: where the value is, below an item.
-    bool equal = true;                    // kFilter: == or !=.
+  friend class JsonPathFinder;
+  enum class Kind : std::uint8_t {
+    kMember,
+    kAll,    // ".*": all members or items.
+    kBelow,  // "..": every list and map below that is not empty, from the top down.
+    kSlice,
+    kFilter,
+    kUnion,
+    kConstant,  // In a filter.
+    kFailing,   // What client-go can parse but not evaluate.
   };
-  runtime::Value FirstFrom(runtime::Value value, std::size_t step) const;
+  struct Step;
+  using Steps = std::vector<Step>;
+  struct Step {
+    Kind kind = Kind::kMember;
+    // kMember: the key. kFilter: the operator; empty: the value only has to exist.
+    std::string text = {};
+    // kSlice: absent where the path does not say it.
+    std::optional<std::int64_t> begin = std::nullopt;
+    std::optional<std::int64_t> end = std::nullopt;
+    std::optional<std::int64_t> step = std::nullopt;
+    bool single = false;  // kSlice: it is an index.
+    // kConstant: a text is in `text`.
+    runtime::Value constant = {};
+    // kFilter: the left side and the right side. kUnion: its alternatives.
+    std::vector<Steps> parts = {};
+  };
   static std::string TextOf(const Step& step);
-  static bool Passes(runtime::Value item, const Step& filter);
 
-  std::vector<Step> steps_;
+  Steps steps_;
 };
 
 // A value as a cell or a field selector shows it: text as it is, numbers and booleans printed,

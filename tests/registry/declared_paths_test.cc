@@ -76,7 +76,7 @@ TEST_CASE("registry: columns that the schema has are taken", "[registry]") {
   for (const char* path :
        {".status.size", "{.status.size}", ".status.conditions[0].status",
         ".status.conditions[*].type", R"(.status.conditions[?(@.type=="Ready")].status)",
-        ".metadata.labels.any", R"(.metadata.labels['a.b/c'])", ".status.raw.what[3].ever",
+        ".metadata.labels.any", R"(.metadata.labels['a\.b/c'])", ".status.raw.what[3].ever",
         ".metadata.creationTimestamp"}) {
     INFO(path);
     CHECK(stores.Refusal({.kind = Thing(path)}).empty());

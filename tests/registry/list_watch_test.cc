@@ -1,7 +1,6 @@
 #include "apiserver/codec/json.h"
 #include "registry/fixture.h"
 #include "registry/human_duration.h"
-#include "registry/json_path.h"
 #include "registry/watch_cache_metrics.h"
 
 using namespace apiserver;  // NOLINT: a test.
@@ -30,15 +29,6 @@ meta::ListOptions Fields(std::string_view text) {
   meta::ListOptions options;
   options.field_selector = *meta::FieldSelector::Parse(text);
   return options;
-}
-
-std::string Find(std::string_view json, std::string_view path) {
-  runtime::Arena arena;
-  const auto root = codec::ParseJson(json, arena);
-  REQUIRE(root.ok());
-  const auto parsed = registry::JsonPath::Parse(path);
-  if (!parsed.ok()) return "bad path";
-  return registry::TextOf(parsed->First(*root));
 }
 
 }  // namespace
@@ -159,25 +149,6 @@ TEST_CASE("registry: columns show values by their type", "[registry]") {
   CHECK(cells[4].is_null());
   CHECK(cells[5].is_null());
   CHECK(cells[6].AsString() == "<invalid>");
-}
-
-TEST_CASE("registry: JSONPath finds what printer columns name", "[registry]") {
-  const std::string_view json =
-      R"({"a":{"b.c":1,"d":[10,20,30]},"k":[{"type":"X","v":"x"},{"type":"Ready","v":"yes"}],)"
-      R"("t":true})";
-  CHECK(Find(json, ".a['b.c']") == "1");
-  CHECK(Find(json, R"(.a.b\.c)") == "1");
-  CHECK(Find(json, ".a.d[1]") == "20");
-  CHECK(Find(json, ".a.d[-1]") == "30");
-  CHECK(Find(json, ".a.d[7]").empty());
-  CHECK(Find(json, ".a.d[*]") == "10");
-  CHECK(Find(json, R"(.k[?(@.type=="Ready")].v)") == "yes");
-  CHECK(Find(json, R"(.k[?(@.type != 'X')].v)") == "yes");
-  CHECK(Find(json, R"(.k[?(@.type=="None")].v)").empty());
-  CHECK(Find(json, "{.t}") == "true");
-  CHECK(Find(json, ".a.d") == "[10,20,30]");
-  CHECK(Find(json, ".a[") == "bad path");
-  CHECK(Find(json, "a.b") == "bad path");
 }
 
 TEST_CASE("registry: ages are printed as Go's HumanDuration", "[registry]") {
