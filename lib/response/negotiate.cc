@@ -56,8 +56,9 @@ std::optional<Shape> ShapeOf(const codec::AcceptClause& clause, const Target* ta
   return std::nullopt;
 }
 
-Status NotAcceptable(const http::Exchange& exchange, bool watch) {
-  if (!watch) return meta::NewNotAcceptable(AcceptedMediaTypes(exchange));
+// `streamed`: one of the types is acceptable, but not for a watch.
+Status NotAcceptable(const http::Exchange& exchange, bool streamed) {
+  if (!streamed) return meta::NewNotAcceptable(AcceptedMediaTypes(exchange));
   return meta::NewNotAcceptable(SpeaksCbor(exchange) ? kStreamableWithCbor : kStreamable);
 }
 
@@ -78,10 +79,14 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
   }
   const bool cbor = SpeaksCbor(exchange);
   bool unmarshalable = false;
+  bool unstreamable = false;
   for (const codec::AcceptClause& clause : codec::ParseAccept(accept)) {
     for (MediaType type : kTypes) {
       if (!clause.Covers(codec::MediaTypeName(type))) continue;
-      if (watch && type == MediaType::kYaml) continue;
+      if (watch && type == MediaType::kYaml) {
+        unstreamable = true;
+        continue;
+      }
       if (type == MediaType::kCbor && !cbor) continue;
       const std::optional<Shape> shape = ShapeOf(clause, target, type);
       if (!shape) continue;
@@ -99,7 +104,9 @@ Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* targe
       return negotiated;
     }
   }
-  if (!unmarshalable) return NotAcceptable(exchange, watch);
+  const bool custom =
+      target != nullptr && target->kind->semantics() == runtime::Semantics::kCustomResource;
+  if (!unmarshalable || custom) return NotAcceptable(exchange, unstreamable);
   return Status(Reason::kNotAcceptable, codec::NoProtobufMessage(*target->kind, target->version));
 }
 
