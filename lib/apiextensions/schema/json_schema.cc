@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/status_macros.h"
+#include "runtime/normalize.h"
 
 namespace apiserver::v0::apiextensions {
 namespace {
@@ -14,78 +15,8 @@ using runtime::Value;
 
 using enum MemberForm;
 
-constexpr std::array<SchemaMember, kSchemaMembers> kMembers = {{
-    {"id", kText, "ID", "string"},
-    {"$schema", kText, "Schema", "v1.JSONSchemaURL"},
-    {"$ref", kTextPointer, "Ref", "string"},
-    {"description", kText, "Description", "string"},
-    {"type", kText, "Type", "string"},
-    {"format", kText, "Format", "string"},
-    {"title", kText, "Title", "string"},
-    {"default", kJson, "Default", "v1.JSON"},
-    {"maximum", kNumber, "Maximum", "float64"},
-    {"exclusiveMaximum", kTrueFlag, "ExclusiveMaximum", "bool"},
-    {"minimum", kNumber, "Minimum", "float64"},
-    {"exclusiveMinimum", kTrueFlag, "ExclusiveMinimum", "bool"},
-    {"maxLength", kCount, "MaxLength", "int64"},
-    {"minLength", kCount, "MinLength", "int64"},
-    {"pattern", kText, "Pattern", "string"},
-    {"maxItems", kCount, "MaxItems", "int64"},
-    {"minItems", kCount, "MinItems", "int64"},
-    {"uniqueItems", kTrueFlag, "UniqueItems", "bool"},
-    {"multipleOf", kNumber, "MultipleOf", "float64"},
-    {"enum", kJsons, "Enum", "[]v1.JSON"},
-    {"maxProperties", kCount, "MaxProperties", "int64"},
-    {"minProperties", kCount, "MinProperties", "int64"},
-    {"required", kTexts, "Required", "[]string"},
-    {"items", kSchemaOrList, "Items", "v1.JSONSchemaPropsOrArray"},
-    {"allOf", kSchemas, "AllOf", "[]v1.JSONSchemaProps"},
-    {"oneOf", kSchemas, "OneOf", "[]v1.JSONSchemaProps"},
-    {"anyOf", kSchemas, "AnyOf", "[]v1.JSONSchemaProps"},
-    {"not", kSchema, "Not", "v1.JSONSchemaProps"},
-    {"properties", kSchemaMap, "Properties", "map[string]v1.JSONSchemaProps"},
-    {"additionalProperties", kSchemaOrFlag, "AdditionalProperties", "v1.JSONSchemaPropsOrBool"},
-    {"patternProperties", kSchemaMap, "PatternProperties", "map[string]v1.JSONSchemaProps"},
-    {"dependencies", kSchemasOrTexts, "Dependencies", "v1.JSONSchemaDependencies"},
-    {"additionalItems", kSchemaOrFlag, "AdditionalItems", "v1.JSONSchemaPropsOrBool"},
-    {"definitions", kSchemaMap, "Definitions", "v1.JSONSchemaDefinitions"},
-    {"externalDocs", kDocs, "ExternalDocs", "v1.ExternalDocumentation"},
-    {"example", kJson, "Example", "v1.JSON"},
-    {"nullable", kTrueFlag, "Nullable", "bool"},
-    {"x-kubernetes-preserve-unknown-fields", kFlagPointer, "XPreserveUnknownFields", "bool"},
-    {"x-kubernetes-embedded-resource", kTrueFlag, "XEmbeddedResource", "bool"},
-    {"x-kubernetes-int-or-string", kTrueFlag, "XIntOrString", "bool"},
-    {"x-kubernetes-list-map-keys", kTexts, "XListMapKeys", "[]string"},
-    {"x-kubernetes-list-type", kTextPointer, "XListType", "string"},
-    {"x-kubernetes-map-type", kTextPointer, "XMapType", "string"},
-    {"x-kubernetes-validations", kRules, "XValidations", "v1.ValidationRules"},
-}};
-
-// The members of a rule and of ExternalDocumentation.
-struct SmallMember {
-  std::string_view name;
-  MemberForm form;
-  std::string_view go_type;
-  bool always = false;
-};
-constexpr SmallMember kRuleMembers[] = {
-    {"rule", kText, "string", true},        {"message", kText, "string"},
-    {"messageExpression", kText, "string"}, {"reason", kTextPointer, "v1.FieldValueErrorReason"},
-    {"fieldPath", kText, "string"},         {"optionalOldSelf", kFlagPointer, "bool"}};
-constexpr SmallMember kDocsMembers[] = {{"description", kText, "string"}, {"url", kText, "string"}};
-
 constexpr std::size_t kUnknownMax = 100;
 constexpr std::string_view kProps = "v1.JSONSchemaProps";
-
-// The names of members, sorted, with their indices.
-using SortedNames = std::array<std::pair<std::string_view, std::size_t>, kSchemaMembers>;
-constexpr SortedNames SortNames() {
-  SortedNames names;
-  for (std::size_t i = 0; i < kSchemaMembers; ++i) names[i] = {kMembers[i].name, i};
-  std::sort(names.begin(), names.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  return names;
-}
 
 std::string WordOf(const Value& value, std::string_view go_type) {
   const bool counted = go_type == "int64" || go_type == "float64";
@@ -131,25 +62,6 @@ bool Fits(MemberForm form, const Value& value) {
       return true;
     default:
       return value.is_list();
-  }
-}
-
-// True if JSON leaves out a value that fits.
-bool LeftOut(MemberForm form, const Value& value) {
-  switch (form) {
-    case kText:
-      return value.AsString().empty();
-    case kTrueFlag:
-      return !value.AsBool();
-    case kJsons:
-    case kTexts:
-    case kSchemas:
-    case kSchemaMap:
-    case kSchemasOrTexts:
-    case kRules:
-      return value.size() == 0;
-    default:
-      return false;
   }
 }
 
@@ -221,14 +133,14 @@ class Normalizer {
     std::vector<std::pair<std::size_t, Value>> kept;
     for (std::size_t i = 0; i < kSchemaMembers; ++i) {
       if (found[i] == nullptr) continue;
-      const SchemaMember& member = kMembers[i];
+      const SchemaMember& member = SchemaMembers()[i];
       const Value& value = *found[i];
       if (!Fits(member.form, value)) return Misfit(i, "", value, member.go_type);
-      if (!LeftOut(member.form, value)) kept.emplace_back(i, value);
+      if (!IsLeftOut(member.form, value)) kept.emplace_back(i, value);
     }
     const std::span<Member> members = NewSpan<Member>(arena_, kept.size());
     for (std::size_t i = 0; i < kept.size(); ++i) {
-      members[i].key = kMembers[kept[i].first].name;
+      members[i].key = SchemaMembers()[kept[i].first].name;
       RETURN_IF_ERROR(Fill(kept[i].first, kept[i].second, members[i].value));
     }
     into = Value::Map(members);
@@ -236,9 +148,15 @@ class Normalizer {
   }
 
   Status Fill(std::size_t member, const Value& value, Value& into) {
-    switch (kMembers[member].form) {
+    switch (SchemaMembers()[member].form) {
       case kNumber:
         into = Value::Double(value.AsDouble());
+        return {};
+      case kJson:
+      case kJsons:
+        // Go holds any value as a map, which has no order.
+        into = value;
+        runtime::SortKeys(arena_, into);
         return {};
       case kTexts:
         return Texts(member, "string", value, into);
@@ -256,7 +174,7 @@ class Normalizer {
       case kSchemasOrTexts:
         return Named(member, value, into);
       case kDocs:
-        return Small(member, "ExternalDocumentation", kDocsMembers, value, into);
+        return Small(member, "ExternalDocumentation", DocsMembers(), value, into);
       case kRules:
         return Rules(member, value, into);
       default:
@@ -290,7 +208,7 @@ class Normalizer {
     std::sort(named.begin(), named.end(),
               [](const Member& a, const Member& b) { return a.key < b.key; });
     into = Value::Map(named);
-    const bool texts = kMembers[member].form == kSchemasOrTexts;
+    const bool texts = SchemaMembers()[member].form == kSchemasOrTexts;
     for (const Member& item : named) {
       if (item.value.is_map() || item.value.is_null() || (texts && item.value.is_list())) continue;
       return Misfit(member, "", item.value, kProps);
@@ -301,7 +219,7 @@ class Normalizer {
 
   void Push(Frame frame) {
     const bool apart = parent_ != kNone && frames_[parent_].apart;
-    frame.apart = apart || DecodesApart(kMembers[frame.member].form);
+    frame.apart = apart || DecodesApart(SchemaMembers()[frame.member].form);
     frames_.push_back(frame);
   }
 
@@ -328,7 +246,7 @@ class Normalizer {
       if (!Fits(rule.form, found)) {
         return Misfit(member, rule.name, found, rule.go_type, type);
       }
-      if (rule.always || !LeftOut(rule.form, found)) built.Add(rule.name, found);
+      if (rule.always || !IsLeftOut(rule.form, found)) built.Add(rule.name, found);
     }
     into = built.Build();
     return {};
@@ -339,7 +257,7 @@ class Normalizer {
     for (std::size_t i = 0; i < rules.size(); ++i) {
       const Value rule = value.at(i);
       if (!rule.is_null() && !rule.is_map()) return Misfit(member, "", rule, "v1.ValidationRule");
-      RETURN_IF_ERROR(Small(member, "ValidationRule", kRuleMembers, rule, rules[i]));
+      RETURN_IF_ERROR(Small(member, "ValidationRule", RuleMembers(), rule, rules[i]));
     }
     into = Value::List(rules);
     return {};
@@ -360,7 +278,7 @@ class Normalizer {
     if (parent_ != kNone && frames_[parent_].apart) return;
     std::string path(path_);
     for (const Frame* frame : Way()) {
-      path.append(".").append(kMembers[frame->member].name);
+      path.append(".").append(SchemaMembers()[frame->member].name);
       if (frame->list) path += "[" + std::to_string(frame->next - 1) + "]";
       if (!frame->named.empty()) path.append(".").append(frame->named[frame->next - 1].key);
     }
@@ -371,19 +289,19 @@ class Normalizer {
   Status Misfit(std::size_t member, std::string_view below, const Value& value,
                 std::string_view go_type, std::string_view owner = "JSONSchemaProps") const {
     const bool known = member < kSchemaMembers;
-    if (known && kMembers[member].form == kSchemaOrFlag && !value.is_map()) {
+    if (known && SchemaMembers()[member].form == kSchemaOrFlag && !value.is_map()) {
       return {Reason::kBadRequest, "boolean or JSON schema expected"};
     }
     std::string names;
     for (const std::string_view part : PathParts()) names.append(".").append(part);
     for (const Frame* frame : Way()) {
-      if (DecodesApart(kMembers[frame->member].form)) {
+      if (DecodesApart(SchemaMembers()[frame->member].form)) {
         names.clear();
       } else {
-        names.append(".").append(kMembers[frame->member].name);
+        names.append(".").append(SchemaMembers()[frame->member].name);
       }
     }
-    if (known) names.append(".").append(kMembers[member].name);
+    if (known) names.append(".").append(SchemaMembers()[member].name);
     if (!below.empty()) names.append(".").append(below);
     std::string text = "json: cannot unmarshal " + WordOf(value, go_type) + " into Go ";
     if (names.empty()) {
@@ -416,16 +334,6 @@ class Normalizer {
 
 }  // namespace
 
-std::span<const SchemaMember, kSchemaMembers> SchemaMembers() { return kMembers; }
-
-std::size_t FindSchemaMember(std::string_view name) {
-  static constexpr SortedNames kNames = SortNames();
-  const auto* const found =
-      std::lower_bound(kNames.begin(), kNames.end(), name,
-                       [](const auto& entry, std::string_view key) { return entry.first < key; });
-  return found != kNames.end() && found->first == name ? found->second : kSchemaMembers;
-}
-
 Status NormalizeJsonSchema(Value& schema, std::string_view path, Arena& arena,
                            std::vector<runtime::UnknownMember>* unknown) {
   return Normalizer(path, arena, unknown).Run(schema);
@@ -435,7 +343,7 @@ void AddSchemasBelow(const Value& schema, std::vector<Value>& open) {
   for (const Member& member : schema.members()) {
     const std::size_t at = FindSchemaMember(member.key);
     if (at == kSchemaMembers) continue;
-    switch (kMembers[at].form) {
+    switch (SchemaMembers()[at].form) {
       case kSchema:
       case kSchemaOrFlag:
         open.push_back(member.value);

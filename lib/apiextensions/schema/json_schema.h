@@ -1,59 +1,27 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/settle.h"
 #include "apiserver/runtime/value.h"
+#include "codec/json_schema_members.h"
 
-// JSONSchemaProps, which is kept as a Value: its members, and the form in which Go writes it.
+// JSONSchemaProps, which is kept as a Value: the form in which Go writes it.
 namespace apiserver::inline v0::apiextensions {
 
-// The Go type of a member. Members of the types up to kTrueFlag are left out of JSON if they are
-// zero; the others are pointers, lists and maps.
-enum class MemberForm : std::uint8_t {
-  kText,
-  kTrueFlag,  // A bool.
-  kTextPointer,
-  kFlagPointer,
-  kNumber,
-  kCount,           // An int64.
-  kJson,            // Any value.
-  kJsons,           // A list of any values.
-  kTexts,           // A list of strings.
-  kSchema,          // A schema.
-  kSchemas,         // A list of schemas.
-  kSchemaMap,       // Schemas by name.
-  kSchemaOrFlag,    // A schema or a bool.
-  kSchemaOrList,    // A schema or a list of schemas.
-  kSchemasOrTexts,  // Schemas or lists of strings, by name.
-  kDocs,            // ExternalDocumentation.
-  kRules,           // A list of rules in CEL.
-};
-
-// A member of JSONSchemaProps.
-struct SchemaMember {
-  std::string_view name;  // In JSON.
-  MemberForm form;
-  std::string_view go_name;  // In the internal Go type.
-  std::string_view go_type;  // As Go prints the type in v1.
-};
-
-inline constexpr std::size_t kSchemaMembers = 44;
-
-// Returns all members, in the order in which they are in JSON; the index and one is the number in
-// protobuf.
-std::span<const SchemaMember, kSchemaMembers> SchemaMembers();
-
-// Returns the index of a member in SchemaMembers(). kSchemaMembers: there is none of this name.
-std::size_t FindSchemaMember(std::string_view name);
+using codec::DocsMembers;
+using codec::FindSchemaMember;
+using codec::IsLeftOut;
+using codec::kSchemaMembers;
+using codec::MemberForm;
+using codec::RuleMembers;
+using codec::SchemaMember;
+using codec::SchemaMembers;
+using codec::SmallMember;
 
 // Replaces a schema by what decoding into JSONSchemaProps and encoding again make of it: members in
 // order, without those that are unknown or zero. Does not recurse. `path` is the schema's, for
