@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/value.h"
+
+#include "codec/json_schema_members.h"
+
+// JSONSchemaProps in protobuf, as k8s.io/apiextensions-apiserver's generated.proto has it.
+namespace apiserver::inline v0::codec {
+
+// Numbers in the messages around schemas: entries of maps, JSON, JSONSchemaPropsOrBool, and those
+// in which a schema or a list of something stands.
+inline constexpr int kKey = 1;
+inline constexpr int kEntryValue = 2;
+inline constexpr int kRaw = 1;
+inline constexpr int kAllows = 1;
+inline constexpr int kAllowedSchema = 2;
+inline constexpr int kOnlySchema = 1;
+inline constexpr int kListed = 2;
+
+// Tells if values of the form contain schemas.
+inline bool Nests(MemberForm form) {
+  switch (form) {
+    case MemberForm::kSchema:
+    case MemberForm::kSchemas:
+    case MemberForm::kSchemaMap:
+    case MemberForm::kSchemaOrFlag:
+    case MemberForm::kSchemaOrList:
+    case MemberForm::kSchemasOrTexts:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns the message of a schema whose members are in their order and sorted maps. Does not
+// recurse.
+std::string WriteJsonSchema(const runtime::Value& schema);
+
+}  // namespace apiserver::inline v0::codec
