@@ -40,5 +40,11 @@ inline bool Nests(MemberForm form) {
 // Returns the message of a schema whose members are in their order and sorted maps. Does not
 // recurse.
 std::string WriteJsonSchema(const runtime::Value& schema);
+// Returns the schema of a message, its members in order and without zeros. Its texts are borrowed
+// from `bytes` or lie in `arena`, which may grow until it has reserved `arena_bytes_max`. Does not
+// recurse; a schema may be as deep as one in JSON. kBadRequest, in gogo's words: malformed, or it
+// would take more memory.
+Result<runtime::Value> ReadJsonSchema(std::string_view bytes, runtime::Arena& arena,
+                                      std::size_t arena_bytes_max);
 
 }  // namespace apiserver::inline v0::codec
