@@ -28,6 +28,10 @@ using runtime::SchemaType;
 // Messages are read by recursion, so their depth is limited. Real ones stay far below.
 constexpr int kNestingMax = 200;
 
+// The one message that contains itself and yet has a protobuf form: json_schema_message.h.
+constexpr std::string_view kJsonSchemaProps =
+    "k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
+
 Status Refused(std::string_view where, std::string_view what) {
   return Status(Reason::kInvalid, std::string(where) + ": " + std::string(what));
 }
@@ -128,6 +132,7 @@ class Loader {
     SchemaParts schema;
     if (rules->any) {
       if (message.field_count() > 0) return Refused(name, "any value has no fields");
+      schema.proto_message = name == kJsonSchemaProps;
     } else if (rules->list) {
       ASSIGN_OR_RETURN(schema, ListMessage(message));
     } else {
@@ -188,7 +193,8 @@ class Loader {
     field.description = comment.description;
     field.proto_number = descriptor.number();
     ASSIGN_OR_RETURN(field.schema, TypeOf(descriptor));
-    if (field.schema->type == SchemaType::kAny) field.proto_number = 0;
+    const bool formless = !field.schema->proto_message;
+    if (field.schema->type == SchemaType::kAny && formless) field.proto_number = 0;
     if (rules.inlined) {
       if (field.schema->type != SchemaType::kStruct)
         return Refused(where, "only a message can be inlined");

@@ -9,6 +9,7 @@
 #include "apiserver/runtime/time.h"
 
 #include "base/status_macros.h"
+#include "codec/json_schema_message.h"
 #include "codec/json_syntax.h"
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
@@ -347,7 +348,18 @@ class Decoder {
   Result<Value> OfPieces(Pieces pieces, const Schema& schema, int depth) {
     if (schema.type == SchemaType::kStruct) return Message(pieces, schema, depth);
     if (schema.type == SchemaType::kList) return Items(pieces, schema, depth);
+    if (schema.type == SchemaType::kAny && schema.proto_message) {
+      return ReadJsonSchema(Joined(pieces), arena_, bytes_max_);
+    }
     return Special(pieces, schema);
+  }
+
+  // Returns the pieces as one: what follows each other is merged.
+  std::string_view Joined(Pieces pieces) {
+    if (pieces.size() == 1) return pieces.front();
+    std::string joined;
+    for (const std::string_view piece : pieces) joined += piece;
+    return arena_.Copy(joined);
   }
 
   // Reads a list that is a message of its own.

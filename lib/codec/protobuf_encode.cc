@@ -5,6 +5,7 @@
 #include "apiserver/runtime/time.h"
 
 #include "base/status_macros.h"
+#include "codec/json_schema_message.h"
 #include "codec/json_write.h"
 #include "codec/protobuf_message.h"
 #include "codec/protobuf_wire.h"
@@ -18,8 +19,6 @@ using runtime::Member;
 using runtime::Schema;
 using runtime::SchemaType;
 using runtime::Value;
-
-// The deepest nesting; no real type of Kubernetes has more, and recursive schemas end here.
 
 class Encoder {
  public:
@@ -163,8 +162,13 @@ class Encoder {
         wire::PutInt(2, value.AsInt(), out_);
         wire::PutBytes(3, value.is_string() ? value.AsString() : "", out_);
         return {};
-      case SchemaType::kRaw:
       case SchemaType::kAny:
+        if (schema.proto_message) {
+          out_ += WriteJsonSchema(value);
+          return {};
+        }
+        [[fallthrough]];
+      case SchemaType::kRaw:
         if (!value.is_null()) Json(value);
         return {};
       case SchemaType::kList:

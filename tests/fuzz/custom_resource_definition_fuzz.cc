@@ -9,10 +9,12 @@
 #include "apiserver/apiextensions/definition.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/json.h"
+#include "codec/json_schema_message.h"
 #include "require.h"
 
-// Bodies of a CustomResourceDefinition, or a schema alone: what is normal stays so, what is
-// accepted may take the place of itself, and validation says the same of it again.
+// Bodies of a CustomResourceDefinition, or a schema alone, in JSON or protobuf: what is normal
+// stays so, what is accepted may take the place of itself, and validation says the same of it
+// again.
 namespace {
 
 namespace apiextensions = apiserver::apiextensions;
@@ -40,10 +42,29 @@ void TryJsonSchema(const std::string& text) {
   Require(SchemaText(once) == SchemaText(twice));
 }
 
+// Returns what a schema's message becomes once it is read and written. Empty: it is refused.
+std::string Rewritten(const std::string& message, bool refusable) {
+  runtime::Arena arena;
+  const auto read = codec::ReadJsonSchema(message, arena, codec::DecodedBytesMax(message.size()));
+  if (!read.ok()) {
+    Require(refusable && read.status().reason() == apiserver::Reason::kBadRequest);
+    return "";
+  }
+  runtime::Value schema = *read;
+  Require(apiextensions::NormalizeJsonSchema(schema, "spec", arena, nullptr).ok());
+  return codec::WriteJsonSchema(schema);
+}
+
+void TrySchemaMessage(const std::string& message) {
+  const std::string once = Rewritten(message, /*refusable=*/true);
+  if (!once.empty()) Require(Rewritten(once, /*refusable=*/false) == once);
+}
+
 void TryDefinition(std::shared_ptr<const std::string> body) {
-  const auto decoded =
-      codec::DecodeObject(codec::MediaType::kJson, std::move(body),
-                          {.kind = apiextensions::DefinitionKind(), .version = "v1"});
+  const auto type =
+      body->starts_with("k8s") ? codec::MediaType::kProtobuf : codec::MediaType::kJson;
+  const auto decoded = codec::DecodeObject(
+      type, std::move(body), {.kind = apiextensions::DefinitionKind(), .version = "v1"});
   if (!decoded.ok()) return;
   const apiserver::Context ctx = apiserver::Context::Background();
   runtime::Object& definition = *decoded->object;
@@ -68,6 +89,7 @@ void TryDefinition(std::shared_ptr<const std::string> body) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto body = std::make_shared<const std::string>(reinterpret_cast<const char*>(data), size);
   TryJsonSchema(*body);
+  TrySchemaMessage(*body);
   TryDefinition(body);
   return 0;
 }
