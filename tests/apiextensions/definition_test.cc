@@ -124,8 +124,10 @@ TEST_CASE("apiextensions: the status subresource restores the spec and keeps met
 }
 
 TEST_CASE("apiextensions: strategies say what they reset and how they may be written") {
-  const rest::ResetFields main = {{"apiextensions.k8s.io/v1", {{"status"}}}};
-  const rest::ResetFields status = {{"apiextensions.k8s.io/v1", {{"metadata"}, {"spec"}}}};
+  const rest::ResetFields main = {{"apiextensions.k8s.io/v1", {{"status"}}},
+                                  {"apiextensions.k8s.io/v1beta1", {{"status"}}}};
+  const rest::ResetFields status = {{"apiextensions.k8s.io/v1", {{"metadata"}, {"spec"}}},
+                                    {"apiextensions.k8s.io/v1beta1", {{"metadata"}, {"spec"}}}};
   CHECK(Main().GetResetFields() == main);
   CHECK(StatusOf().GetResetFields() == status);
   CHECK_FALSE(Main().NamespaceScoped());

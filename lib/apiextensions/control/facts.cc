@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "apiserver/apiextensions/definition.h"
+#include "apiserver/base/context.h"
+#include "apiserver/runtime/convert.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::apiextensions {
@@ -49,7 +51,10 @@ const VersionFacts* Facts::StorageVersion() const {
 }
 
 std::unique_ptr<runtime::Object> ReadOnce(const runtime::Object& definition) {
-  return definition.Clone();
+  std::unique_ptr<runtime::Object> read = definition.Clone();
+  // What cannot be read stays as it is stored, and reads as empty.
+  if (read->load_status().ok()) (void)runtime::Convert(Context::Background(), *read, "v1");
+  return read;
 }
 
 Names NamesIn(const Value& names) {
@@ -64,6 +69,8 @@ Names NamesIn(const Value& names) {
 Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition) {
   const std::unique_ptr<runtime::Object> read = ReadOnce(*definition);
   RETURN_IF_ERROR(read->load_status());
+  // Fails again if ReadOnce() could not convert it.
+  RETURN_IF_ERROR(runtime::Convert(Context::Background(), *read, "v1"));
   auto facts = std::make_shared<Facts>();
   const Value spec = (*read)["spec"];
   facts->object = definition;

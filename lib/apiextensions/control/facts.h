@@ -60,8 +60,8 @@ struct Facts {
 };
 using FactsPtr = std::shared_ptr<const Facts>;
 
-// Returns an object with the content of `definition`. It is parsed for this caller alone if that
-// has not been parsed yet, so that a stored definition stays small.
+// Returns an object with the content of `definition` in v1. It is parsed for this caller alone if
+// that has not been parsed yet, so that a stored definition stays small.
 std::unique_ptr<runtime::Object> ReadOnce(const runtime::Object& definition);
 
 // Reads the facts of a stored definition. kInternalError: its bytes cannot be read.

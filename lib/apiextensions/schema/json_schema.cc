@@ -339,6 +339,11 @@ Status NormalizeJsonSchema(Value& schema, std::string_view path, Arena& arena,
   return Normalizer(path, arena, unknown).Run(schema);
 }
 
+Value NormalizedSchema(const Value& schema, std::string_view path, Arena& arena) {
+  Value normal = schema;
+  return NormalizeJsonSchema(normal, path, arena, nullptr).ok() ? normal : schema;
+}
+
 void AddSchemasBelow(const Value& schema, std::vector<Value>& open) {
   for (const Member& member : schema.members()) {
     const std::size_t at = FindSchemaMember(member.key);
