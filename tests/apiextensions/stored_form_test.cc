@@ -21,6 +21,18 @@ using namespace apiserver::testing;
 constexpr char kStoredKey[] =
     "/registry/apiextensions.k8s.io/customresourcedefinitions/foos.example.com";
 
+std::string StoredJson(const std::string& object) {
+  return R"({"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1",)" +
+         object.substr(1) + "\n";
+}
+
+void Put(storage::kv::Engine& engine, const std::string& value) {
+  storage::kv::TxnRequest request;
+  request.key = kStoredKey;
+  request.value = std::make_shared<const std::string>(value);
+  REQUIRE(engine.Txn(Context::Background(), request)->succeeded);
+}
+
 std::string Stored(storage::kv::Engine& engine) {
   storage::kv::RangeRequest request;
   request.key = kStoredKey;
@@ -56,6 +68,54 @@ TEST_CASE("apiextensions: definitions are stored byte for byte as by a Go server
     if ((*definition)["spec"]["scope"].size() == 0) again->Edit("spec", "scope") = "";
     CHECK(JsonOf(again->root()) == JsonOf(definition->root()));
   }
+}
+
+// What Go's v1beta1 said long ago: one version, no names but the necessary.
+constexpr char kOld[] = R"({"metadata":{"name":"foos.example.com","uid":"1","generation":1},
+"spec":{"group":"example.com","version":"v1","names":{"plural":"foos","kind":"Foo"},
+"scope":"Namespaced","validation":{"openAPIV3Schema":{"properties":
+{"b":{"type":"string"},"a":{}}}},
+"additionalPrinterColumns":[{"name":"B","type":"string","JSONPath":".b"}]},
+"status":{"conditions":null,"acceptedNames":{"plural":"","kind":""},"storedVersions":["v1"]}})";
+
+TEST_CASE("apiextensions: a definition that a Go server has stored is served, and told of") {
+  const auto engine = storage::memory::NewEngine();
+  Put(*engine, StoredJson(kOld));
+  TestServerOptions options;
+  options.engine = engine.get();
+  const CustomServer server(std::move(options));
+  REQUIRE(Eventually([&] { return server.IsEstablished("foos.example.com"); }));
+  const std::string path = std::string(kDefinitions) + "/foos.example.com";
+  const Answer got = server.Get(path);
+  CHECK(got["apiVersion"].AsString() == "apiextensions.k8s.io/v1");
+  const runtime::Value version = got["spec"]["versions"].at(0);
+  CHECK(JsonOf(version) ==
+        R"({"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"properties":)"
+        R"({"a":{},"b":{"type":"string"}}}},)"
+        R"("additionalPrinterColumns":[{"name":"B","type":"string","jsonPath":".b"}]})");
+  CHECK(got["spec"]["preserveUnknownFields"].AsBool());
+  const Answer made = server.Call("POST", kFoos, Foo("a", "{}"));
+  INFO(made.body);
+  CHECK(made.code == 201);
+
+  CHECK(Eventually(
+      [&] { return !server.Condition("foos.example.com", "NonStructuralSchema").empty(); }));
+  CHECK(server.Condition("foos.example.com", "NonStructuralSchema") ==
+        "True/Violations/[spec.preserveUnknownFields: Invalid value: true: must be false, "
+        "spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be "
+        "empty for specified object fields, spec.versions[0].schema.openAPIV3Schema.type: Required "
+        "value: must not be empty at the root]");
+  CHECK(Contains(Stored(*engine), R"("apiVersion":"apiextensions.k8s.io/v1beta1",)"));
+  CHECK(Contains(Stored(*engine), R"("JSONPath":".b")"));
+
+  // Once the schema is structural, nothing is said any more.
+  CHECK(server
+            .Patch(path, R"({"spec":{"preserveUnknownFields":false,"versions":[{"name":"v1",)"
+                         R"("served":true,"storage":true,"schema":{"openAPIV3Schema":)"
+                         R"({"type":"object"}}}]}})")
+            .code == 200);
+  CHECK(Eventually(
+      [&] { return server.Condition("foos.example.com", "NonStructuralSchema").empty(); }));
 }
 
 TEST_CASE("apiextensions: a write that changes nothing leaves a stored definition alone") {

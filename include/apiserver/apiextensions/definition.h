@@ -44,6 +44,10 @@ struct Condition {
   bool status = false;
   std::string_view reason;
   std::string_view message;
+  bool unknown = false;  // The status is Unknown, whatever `status` says.
+
+  // Returns the status as objects have it.
+  std::string_view status_text() const { return unknown ? "Unknown" : status ? "True" : "False"; }
 };
 
 // Returns the condition of a type. Null: there is none.

@@ -141,7 +141,7 @@ void Controller::Take(const watch::Event& event, Intake& intake) {
   if (event.type == watch::EventType::kDeleted) {
     return Forget(std::string(ReadOnce(*event.object)->name()));
   }
-  auto facts = FactsOf(event.object);
+  auto facts = FactsOf(event.object, [this](const std::string& name) { return Find(name); });
   if (!facts.ok()) {
     Log(*needs_.log, LogLevel::kWarning, "a CustomResourceDefinition cannot be read",
         {{"why", facts.status().ToString()}});
@@ -208,7 +208,8 @@ bool Controller::SyncNames(const Facts& facts) {
 
 // False: there is nothing to say about such a definition.
 bool Controller::Judged(const Facts& facts) const {
-  return IsProtectedGroup(facts.group) || !needs_.judges.empty();
+  return IsProtectedGroup(facts.group) || facts.structure != facts.structure_told ||
+         !needs_.judges.empty();
 }
 
 // Each write is followed by what it has caused, so that the next step sees it: its event is taken
@@ -227,6 +228,9 @@ void Controller::Sync(const std::string& name) {
   }
   const bool judged = Judged(*facts) && Write(*facts, [&](runtime::Object& definition) {
                         bool changed = SetApproval(definition, now);
+                        if (definition.generation() == facts->generation) {
+                          changed |= SetStructure(definition, facts->structure, now);
+                        }
                         for (const auto& judge : needs_.judges) changed |= judge(definition);
                         return changed;
                       });

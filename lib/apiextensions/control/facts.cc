@@ -66,7 +66,7 @@ Names NamesIn(const Value& names) {
           .categories = TextsIn(names["categories"])};
 }
 
-Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition) {
+Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& find_before) {
   const std::unique_ptr<runtime::Object> read = ReadOnce(*definition);
   RETURN_IF_ERROR(read->load_status());
   // Fails again if ReadOnce() could not convert it.
@@ -93,6 +93,11 @@ Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition) {
   facts->deleting = read->deleting();
   facts->finalizers = read->finalizers().size() > 0;
   facts->cleanup = HasFinalizer(*read, kCleanupFinalizer);
+  const FactsPtr before = find_before(facts->name);
+  const bool same =
+      before != nullptr && before->uid == facts->uid && before->generation == facts->generation;
+  facts->structure = same ? before->structure : StructureOf(*read);
+  facts->structure_told = StructureTold(*read);
   return FactsPtr(std::move(facts));
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apiextensions/control/structure.h"
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/object.h"
 
@@ -52,6 +54,8 @@ struct Facts {
   bool deleting = false;               // It has a deletionTimestamp.
   bool cleanup = false;                // It waits for its objects to be deleted.
   bool finalizers = false;             // It waits for something.
+  Structure structure;                 // What is wrong with its schemas.
+  Structure structure_told;            // The same, as the condition NonStructuralSchema has it.
 
   // Returns the version of that name. Null: there is none.
   const VersionFacts* FindVersion(std::string_view version) const;
@@ -64,8 +68,12 @@ using FactsPtr = std::shared_ptr<const Facts>;
 // that has not been parsed yet, so that a stored definition stays small.
 std::unique_ptr<runtime::Object> ReadOnce(const runtime::Object& definition);
 
-// Reads the facts of a stored definition. kInternalError: its bytes cannot be read.
-Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition);
+// Returns the facts of an earlier state of a definition. Null: there is none.
+using FindFacts = std::function<FactsPtr(const std::string& name)>;
+
+// Reads the facts of a stored definition. Schemas that are those of an earlier state are not looked
+// at again. kInternalError: its bytes cannot be read.
+Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& find_before);
 
 // Returns the names in a Value such as spec.names or status.acceptedNames.
 Names NamesIn(const runtime::Value& names);

@@ -1,8 +1,12 @@
 #include "apiextensions/control/status.h"
 
+#include <cstddef>
 #include <vector>
 
 #include "apiextensions/convert/ca_bundle.h"
+#include "apiextensions/validation/schema_rules.h"
+#include "apiextensions/validation/structural.h"
+#include "apiserver/base/field_path.h"
 
 namespace apiserver::v0::apiextensions {
 namespace {
@@ -53,7 +57,7 @@ std::vector<std::string_view> OtherFinalizers(const Object& object) {
 
 bool SetIfOther(Object& definition, const Condition& condition, Now now) {
   const Value old = FindCondition(definition, condition.type);
-  if (old["status"].AsString() == (condition.status ? "True" : "False") &&
+  if (old["status"].AsString() == condition.status_text() &&
       old["reason"].AsString() == condition.reason &&
       old["message"].AsString() == condition.message) {
     return false;
@@ -110,6 +114,54 @@ bool SetApproval(Object& definition, Now now) {
       return SetIfOther(definition, {kApiApproval, false, "InvalidAnnotation", text}, now);
   }
   return false;
+}
+
+// Follows calculateCondition of the controller nonstructuralschema.
+Structure StructureOf(const Object& definition) {
+  const Value spec = definition["spec"];
+  const field::Path path("spec");
+  field::ErrorList errors;
+  if (spec["preserveUnknownFields"].AsBool()) {
+    errors.InvalidPrinted(path.Child("preserveUnknownFields"), "true", "must be false");
+  }
+  const Value versions = spec["versions"];
+  for (std::size_t i = 0; i < versions.items().size(); ++i) {
+    const Value version = versions.at(i);
+    const Value schema = SchemaOf(version);
+    if (schema.is_null()) continue;
+    const std::string why =
+        IsTooDeep(schema) ? "schemas are nested too deeply" : WhyNotStructural(schema);
+    if (!why.empty()) {
+      return {std::string(kStructuralError), "failed to check validation schema for version " +
+                                                 std::string(version["name"].AsString()) + ": " +
+                                                 why};
+    }
+    const field::Path place = path.Child("versions").Index(i).Child("schema");
+    errors.Append(ValidateStructural(schema, place.Child("openAPIV3Schema")));
+  }
+  if (errors.empty()) return {};
+  return {"Violations", errors.Aggregate()};
+}
+
+Structure StructureTold(const Object& definition) {
+  const Value condition = FindCondition(definition, kNonStructuralSchema);
+  return {std::string(condition["reason"].AsString()),
+          std::string(condition["message"].AsString())};
+}
+
+bool SetStructure(Object& definition, const Structure& structure, Now now) {
+  if (!structure.reason.empty()) {
+    return SetIfOther(definition,
+                      {.type = kNonStructuralSchema,
+                       .status = true,
+                       .reason = structure.reason,
+                       .message = structure.message,
+                       .unknown = structure.unknown()},
+                      now);
+  }
+  if (FindCondition(definition, kNonStructuralSchema).is_null()) return false;
+  RemoveCondition(definition, kNonStructuralSchema);
+  return true;
 }
 
 // Follows the first update of REST.Delete of registry/customresourcedefinition.

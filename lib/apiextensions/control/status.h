@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "apiextensions/control/name_index.h"
+#include "apiextensions/control/structure.h"
 #include "apiserver/apiextensions/definition.h"
 #include "apiserver/runtime/object.h"
 
@@ -22,6 +23,8 @@ bool SetNames(runtime::Object& definition, const NameIndex::Verdict& verdict, No
 // Sets Established if the names are accepted: to False while the CA bundle of a conversion webhook
 // is invalid.
 bool SetEstablished(runtime::Object& definition, Now now);
+// Sets NonStructuralSchema to what is wrong with the schemas, or removes it.
+bool SetStructure(runtime::Object& definition, const Structure& structure, Now now);
 // Sets KubernetesAPIApprovalPolicyConformant if the group is Kubernetes' own.
 bool SetApproval(runtime::Object& definition, Now now);
 

@@ -13,7 +13,7 @@ using runtime::Value;
 Value MakeCondition(const Condition& condition, const Value& old,
                     std::chrono::system_clock::time_point now, runtime::Arena& arena) {
   const auto text = [&arena](std::string_view copied) { return Value::String(arena.Copy(copied)); };
-  const std::string_view status = condition.status ? "True" : "False";
+  const std::string_view status = condition.status_text();
   Value since = old["lastTransitionTime"];
   if (since.is_null() || old["status"].AsString() != status) {
     since = text(runtime::FormatTime(runtime::UnixTime::From(now)));

@@ -71,6 +71,28 @@ void FillIn(const Value& spec, const Value& version, runtime::KindVersion& kind)
   }
 }
 
+// Returns the content of a definition with schemas that keep everything in the place of its own,
+// which are not structural. Only storage can have such a definition: it was written by a Kubernetes
+// before 1.22. Its objects are neither pruned nor validated.
+Value KeepingAll(runtime::Object& definition) {
+  runtime::Arena& arena = definition.arena();
+  const auto one = [&arena](std::string_view key, Value value) {
+    runtime::MapBuilder map(arena);
+    map.Add(key, value);
+    return map.Build();
+  };
+  const Value schema =
+      runtime::With(one("type", Value::String("object")), "x-kubernetes-preserve-unknown-fields",
+                    Value::Bool(true), arena);
+  const Value validation = one("openAPIV3Schema", schema);
+  runtime::ListBuilder versions(arena);
+  for (const Value& version : definition["spec"]["versions"].items()) {
+    versions.Add(runtime::With(version, "schema", validation, arena));
+  }
+  const Value spec = runtime::With(definition["spec"], "versions", versions.Build(), arena);
+  return runtime::With(definition.root(), "spec", spec, arena);
+}
+
 // The paths of a version's Scale, and those by which other versions own the replicas.
 registry::ScaleOptions ScaleOf(const runtime::Kind& kind, const runtime::ScalePaths& paths,
                                const Clock& clock) {
@@ -221,7 +243,9 @@ Result<runtime::KindOptions> Entry::KindOptionsOf(Built& built) const {
   {
     const auto pool = workshop_->schemas.Lock();
     pool->ReadFrom(nullptr);
-    ASSIGN_OR_RETURN(options, codec::KindOptionsFromCrd(read->root(), *pool));
+    const bool structural = facts->structure.reason.empty();
+    const runtime::Value root = structural ? read->root() : KeepingAll(*read);
+    ASSIGN_OR_RETURN(options, codec::KindOptionsFromCrd(root, *pool));
   }
   options.kind = facts->accepted.kind;
   options.list_kind = facts->accepted.list_kind;
