@@ -81,10 +81,11 @@ TEST_CASE("scenarios: a default that is added later shows in stored objects", "[
   CHECK(created["spec"]["a"].AsString() == "A");
   // A default does not make what is around it.
   CHECK(created["status"].is_null());
-  const Answer status = server.Call(
-      "PUT", kFirst + "/status",
-      R"({"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"one","resourceVersion":")" +
-          RevisionOf(created) + R"("},"status":{}})");
+  const Answer status =
+      server.Call("PUT", kFirst + "/status",
+                  R"({"apiVersion":"example.com/v1","kind":"Foo","metadata":{"name":"one",)"
+                  R"("resourceVersion":")" +
+                      RevisionOf(created) + R"("},"status":{}})");
   CHECK(status["status"]["a"].AsString() == "A");
 
   Redefine(server, both(a + R"(,"c":{"type":"string","default":"C"})"));
@@ -105,8 +106,8 @@ TEST_CASE("scenarios: a default that is added later shows in stored objects", "[
 TEST_CASE("scenarios: defaults of embedded resources have the fields of metadata alone",
           "[apiextensions]") {
   CustomServer server;
-  const std::string type =
-      R"("apiVersion":{"type":"string","default":"foos/v1"},"kind":{"type":"string","default":"Foo"})";
+  const std::string type = R"("apiVersion":{"type":"string","default":"foos/v1"},)"
+                           R"("kind":{"type":"string","default":"Foo"})";
   const std::string meta = R"({"name":"Bar","unknown":"unknown"})";
   const std::string object = R"({"apiVersion":"foos/v1","kind":"Foo","metadata":)" + meta + "}";
   const std::string embedded = R"({"type":"object","x-kubernetes-embedded-resource":true,)";

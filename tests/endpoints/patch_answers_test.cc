@@ -110,9 +110,9 @@ TEST_CASE("endpoints: a patch may leave out the type of an object, but not chang
        "unexpected GroupVersion string: a/b/c"},
       {kDeployments, kStrategicType, R"({"kind":"Other"})", 200, "\"kind\":\"Deployment\""},
       {kSchema, kMergeType, R"({"kind":"Other"})", 422,
-       R"(Noxu.schema.example.com "a" is invalid: kind: Invalid value: "Other": must be Noxu)"},
-      {kSchema, kMergeType, R"({"apiVersion":null})", 422,
-       R"(apiVersion: Invalid value: "": must be schema.example.com/v1beta1)"},
+       R"(Other.schema.example.com "a" is invalid: kind: Invalid value: "Other": must be Noxu)"},
+      {kSchema, kMergeType, R"({"apiVersion":null})", 500,
+       "Object 'apiVersion' is missing in 'object has no apiVersion field'"},
   };
   const auto server = StartServer();
   for (const Change& row : rows) {

@@ -105,8 +105,8 @@ void Smuggle(testing::TestServer& server, const std::string& name, const std::st
 TEST_CASE("endpoints: a kind of a CRD takes only what its schema allows", "[endpoints]") {
   const auto server = StartPetServer();
   const auto refusal = [&](const std::string& name, const std::string& spec) {
-    return Refusal(server->Call("POST", std::string(kPets) + "?fieldValidation=Strict",
-                                R"({"metadata":{"name":")" + name + R"("},"spec":)" + spec + "}"));
+    return Refusal(
+        server->Call("POST", std::string(kPets) + "?fieldValidation=Strict", Pet(name, spec)));
   };
   const std::string is_invalid = "422 Invalid: Pet.zoo.example.com ";
   CHECK(refusal("a", R"({"species":"dragon","replicas":-5})") ==

@@ -11,7 +11,7 @@ using namespace apiserver;  // NOLINT: a test.
 
 constexpr char kDocument[] =
     R"({"a":{"b.c":1,"b":{"c":5},"d":[10,20,30],"e":[],"n":null},)"
-    R"("k":[{"type":"X","v":"x","n":1},{"type":"Ready","v":"yes","n":2.5,"on":true}],"t":true,)"
+    R"("k":[{"n":1,"type":"X","v":"x"},{"n":2.5,"on":true,"type":"Ready","v":"yes"}],"t":true,)"
     R"("m":{"x":{"y":1},"z":{"y":2}},"s":"text","l":[[1,2],[3]]})";
 
 // Paths, and what client-go's util/jsonpath v0.35.4 finds first, as a printer column shows it.

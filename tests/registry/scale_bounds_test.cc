@@ -50,8 +50,8 @@ TEST_CASE("rest: what the scale of a custom resource shows has bounds", "[rest]"
         Texts{".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 5 is of the type "
               "string, expected int64"});
   CHECK(ScaleErrors("{spec: 7}") ==
-        Texts{".spec.replicas: Invalid value: 0: .spec accessor error: 7 is of the type int64, "
-              "expected map[string]interface{}"});
+        Texts{".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 7 is of the type "
+              "int64, expected map[string]interface{}"});
   CHECK(ScaleErrors("{status: {selector: 7}}") ==
         Texts{R"(.status.selector: Invalid value: "": .status.selector accessor error: 7 is of )"
               "the type int64, expected string"});
