@@ -112,6 +112,29 @@ TEST_CASE("apiextensions: a change is served when its write is answered", "[apie
   CHECK(server.Get(kFoos)["items"].size() == 20);
 }
 
+TEST_CASE("apiextensions: no watch shows an object as the schema of before had it",
+          "[apiextensions]") {
+  CustomServer server;
+  server.Define(FooDefinition());
+  for (int i = 0; i < 10; ++i) {
+    const std::string field = "f" + std::to_string(i);
+    testing::Lines watch(*server.server, std::string(kFoos) + "?watch=1");
+    const std::string patch =
+        R"([{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec)"
+        R"(/properties/)" +
+        field + R"(","value":{"type":"string"}}])";
+    REQUIRE(
+        server
+            .Call("PATCH", kFooDefinition, patch, {{"Content-Type", "application/json-patch+json"}})
+            .code == 200);
+    REQUIRE(server.Call("POST", kFoos, Foo(field, "{\"" + field + "\":\"new\"}")).code == 201);
+    // What it tells before it ends are objects of before.
+    for (std::string line = watch.Next(); !line.empty(); line = watch.Next()) {
+      CHECK_FALSE(Contains(line, R"("name":")" + field + "\""));
+    }
+  }
+}
+
 TEST_CASE("apiextensions: watches survive a change of the status or of labels", "[apiextensions]") {
   CustomServer server;
   server.Define(FooDefinition());

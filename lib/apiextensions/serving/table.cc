@@ -8,7 +8,7 @@
 namespace apiserver::v0::apiextensions {
 namespace {
 
-// As upstream, which sleeps as long before it tears down what served a definition.
+// How long the watches of a definition that has gone are kept, to tell of deletions: as upstream.
 constexpr std::chrono::milliseconds kWatchesGoOn{1000};
 
 // Follows notfoundhandler before the signal CRDInformerHasNotSynced.
@@ -108,28 +108,31 @@ void Table::Remove(const std::string& name) {
   Retire(Exchange(name, nullptr), nullptr);
 }
 
-// All wait equally long, so that the first of them is the next to end.
-void Table::Retire(std::shared_ptr<Entry> entry, std::shared_ptr<Entry> successor) {
+// All that wait do so equally long, so that the first of them is the next to end.
+void Table::Retire(std::shared_ptr<Entry> entry, const std::shared_ptr<Entry>& successor) {
   if (entry == nullptr) return;
-  retired_.Lock()->push_back({std::move(entry), std::move(successor)});
+  // A watch that goes on would show objects with new fields as the old schema has them, and an
+  // informer would keep them so: it does not ask again for what it has been told.
+  if (successor != nullptr) return entry->End(successor);
+  retired_.Lock()->push_back(std::move(entry));
   (void)workshop_->pool->PostAfter(kWatchesGoOn, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->EndFirst();
   });
 }
 
 void Table::EndFirst() {
-  Retired first;
+  std::shared_ptr<Entry> first;
   {
     const auto retired = retired_.Lock();
     if (retired->empty()) return;
     first = std::move(retired->front());
     retired->pop_front();
   }
-  first.entry->End(first.successor);
+  first->End(nullptr);
 }
 
 void Table::Forget() const {
-  std::deque<Retired> retired;
+  std::deque<std::shared_ptr<Entry>> retired;
   retired.swap(*retired_.Lock());
   Entries gone;
   gone.swap(*entries_.Lock());

@@ -61,22 +61,18 @@ class Table final : public server::RouteSource,
   // Puts `entry` in the place of the present one, which it returns. Null: removes that.
   std::shared_ptr<Entry> Exchange(const std::string& name, std::shared_ptr<Entry> entry);
 
-  // An entry that is found no more, and what serves in its place, if anything does.
-  struct Retired {
-    std::shared_ptr<Entry> entry;
-    std::shared_ptr<Entry> successor;
-  };
   // Serves the definition as it is.
   void Serve(const FactsPtr& facts);
-  // Lets an entry end soon: its watches still tell of what has come before.
-  void Retire(std::shared_ptr<Entry> entry, std::shared_ptr<Entry> successor);
+  // Ends an entry that is found no more: at once if another serves in its place, else soon, since
+  // its watches still tell of deletions.
+  void Retire(std::shared_ptr<Entry> entry, const std::shared_ptr<Entry>& successor);
   void EndFirst();
 
   const std::shared_ptr<Workshop> workshop_;
   Catalog catalog_;
   const std::shared_ptr<server::Route> not_yet_;  // The route of everything before SetSynced().
   mutable Guarded<Entries> entries_;
-  mutable Guarded<std::deque<Retired>> retired_;
+  mutable Guarded<std::deque<std::shared_ptr<Entry>>> retired_;  // To be ended soon.
   std::atomic<bool> synced_ = false;
 };
 
