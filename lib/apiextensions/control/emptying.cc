@@ -45,7 +45,12 @@ void Controller::EmptyLater(const std::string& name, milliseconds delay) {
 
 void Controller::Empty(const std::string& name, milliseconds delay) {
   const FactsPtr facts = Find(name);
-  const auto done = [&] { state_.Lock()->emptying.erase(name); };
+  // One of the same name may have come, and been deleted too, while this one was still in the set.
+  const auto done = [&] {
+    state_.Lock()->emptying.erase(name);
+    Enqueue({name});
+    Kick();
+  };
   if (facts == nullptr || !facts->deleting || !facts->cleanup) return done();
   const Now now = needs_.clock->WallNow();
   const auto tell = [&](std::string_view reason, const std::string& message) {
@@ -78,7 +83,6 @@ void Controller::Empty(const std::string& name, milliseconds delay) {
   }
   if (!finished) return EmptyLater(name, delay);
   done();
-  Kick();
 }
 
 // The definition goes with its last finalizer. False: it could not be written and is tried again.
