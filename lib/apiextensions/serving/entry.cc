@@ -170,7 +170,11 @@ class Entry::VersionRoute final : public server::Route {
     const bool known = main ? std::find(kVerbs.begin(), kVerbs.end(), info.verb) != kVerbs.end()
                             : std::find(kSubresourceVerbs.begin(), kSubresourceVerbs.end(),
                                         info.verb) != kSubresourceVerbs.end();
-    return known ? Status() : meta::NewMethodNotSupported(resource, info.verb);
+    if (!known) return meta::NewMethodNotSupported(resource, info.verb);
+    // PUT and PATCH of the collection, whose paths other resources answer with 405.
+    const bool of_one = info.verb == "update" || info.verb == "patch";
+    if (of_one && info.name.empty()) return meta::NewBadRequest("name must be provided");
+    return {};
   }
 
   // Returns the route, or that of the successor. kWouldBlock: it is still to be made.

@@ -44,7 +44,11 @@ std::shared_ptr<Entry> Table::Find(const std::string& name) const {
 }
 
 std::shared_ptr<server::Route> Table::Find(const request::RequestInfo& info) const {
-  if (!info.is_resource_request || info.api_prefix != "apis") return nullptr;
+  if (!info.is_resource_request) {
+    // A group or version that is not known may be that of a definition.
+    return synced_ || !info.path.starts_with("/apis/") ? nullptr : not_yet_;
+  }
+  if (info.api_prefix != "apis") return nullptr;
   std::string name(info.resource);
   name.append(".").append(info.api_group);
   if (const auto entry = Find(name)) {
