@@ -97,10 +97,11 @@ TEST_CASE("apiextensions: values that do not fit get the errors of Go's decoder"
        "json: cannot unmarshal string into Go struct field "
        "JSONSchemaProps.spec.versions.schema.properties.maxLength of type int64"},
       {R"({"items":{"nullable":"x"}})",
-       "json: cannot unmarshal string into Go struct field JSONSchemaProps.nullable of type bool"},
+       "json: cannot unmarshal string into Go struct field "
+       "JSONSchemaProps.spec.versions.schema.items.nullable of type bool"},
       {R"({"items":{"properties":{"a":{"pattern":true}}}})",
-       "json: cannot unmarshal bool into Go struct field JSONSchemaProps.properties.pattern of "
-       "type string"},
+       "json: cannot unmarshal bool into Go struct field "
+       "JSONSchemaProps.spec.versions.schema.items.properties.pattern of type string"},
       {R"({"additionalProperties":3})", "boolean or JSON schema expected"},
       {R"({"properties":[]})",
        "json: cannot unmarshal array into Go struct field "
@@ -119,7 +120,7 @@ TEST_CASE("apiextensions: values that do not fit get the errors of Go's decoder"
        "ExternalDocumentation.spec.versions.schema.externalDocs.url of type string"},
       {"[]",
        "json: cannot unmarshal array into Go struct field "
-       "JSONSchemaProps.spec.versions.schema of type v1.JSONSchemaProps"}};
+       "CustomResourceValidation.spec.versions.schema of type v1.JSONSchemaProps"}};
   for (const auto& [given, error] : rows) {
     INFO(given);
     CHECK(Shape(given).error == error);

@@ -133,6 +133,12 @@ TEST_CASE("apiextensions: verbs and subresources that custom resources do not ha
   const Answer deleted = server.Call("DELETE", kOne + "/status");
   CHECK(deleted.code == 405);
   CHECK(deleted.message() == R"(delete is not supported on resources of kind "foos.example.com")");
+  for (const std::string method : {"PUT", "PATCH"}) {
+    const Answer unnamed =
+        server.Call(method, kFoos, "{}", {{"Content-Type", "application/merge-patch+json"}});
+    CHECK(unnamed.code == 400);
+    CHECK(unnamed.message() == "name must be provided");
+  }
   // HEAD is a get here.
   CHECK(server.Call("HEAD", kOne).code == 200);
   CHECK(server.Call("HEAD", std::string(kFoos) + "/none").code == 404);

@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "runtime/normalize.h"
+#include "runtime/scalar.h"
 
 namespace apiserver::v0::apiextensions {
 namespace {
@@ -17,6 +18,8 @@ using enum MemberForm;
 
 constexpr std::size_t kUnknownMax = 100;
 constexpr std::string_view kProps = "v1.JSONSchemaProps";
+// The struct that has the schema of a version.
+constexpr std::string_view kHolder = "CustomResourceValidation";
 
 std::string WordOf(const Value& value, std::string_view go_type) {
   const bool counted = go_type == "int64" || go_type == "float64";
@@ -26,7 +29,7 @@ std::string WordOf(const Value& value, std::string_view go_type) {
     case Value::Type::kInt:
       return counted ? "number " + std::to_string(value.AsInt()) : "number";
     case Value::Type::kDouble:
-      return "number";
+      return counted ? "number " + runtime::GoNumber(value.AsDouble()) : "number";
     case Value::Type::kList:
       return "array";
     case Value::Type::kMap:
@@ -65,7 +68,7 @@ bool Fits(MemberForm form, const Value& value) {
   }
 }
 
-// True where Go decodes the value by a function of its own, whose errors begin anew.
+// True where Go decodes the value by a function of its own, which tells of no unknown members.
 bool DecodesApart(MemberForm form) {
   return form == kSchemaOrFlag || form == kSchemaOrList || form == kSchemasOrTexts;
 }
@@ -120,7 +123,10 @@ class Normalizer {
     // A list of texts in the place of a schema.
     if (source.is_list() && parent_ != kNone)
       return Texts(kSchemaMembers, "[]string", source, into);
-    if (!source.is_map()) return Misfit(kSchemaMembers, "", source, kProps);
+    if (!source.is_map()) {
+      const bool root = parent_ == kNone;
+      return Misfit(kSchemaMembers, "", source, kProps, root ? kHolder : "JSONSchemaProps");
+    }
     std::array<const Value*, kSchemaMembers> found{};
     for (const Member& member : source.members()) {
       const std::size_t at = FindSchemaMember(member.key);
@@ -295,11 +301,7 @@ class Normalizer {
     std::string names;
     for (const std::string_view part : PathParts()) names.append(".").append(part);
     for (const Frame* frame : Way()) {
-      if (DecodesApart(SchemaMembers()[frame->member].form)) {
-        names.clear();
-      } else {
-        names.append(".").append(SchemaMembers()[frame->member].name);
-      }
+      names.append(".").append(SchemaMembers()[frame->member].name);
     }
     if (known) names.append(".").append(SchemaMembers()[member].name);
     if (!below.empty()) names.append(".").append(below);
