@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apiextensions/fixture.h"
+#include "apiextensions/serving/table.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
@@ -137,4 +138,27 @@ TEST_CASE("apiextensions: many definitions are established, each at once", "[api
     CHECK(Eventually([&] { return server.IsEstablished(plural + ".example.com"); }));
     CHECK(server.Get("/apis/example.com/v1/namespaces/default/" + plural).code == 200);
   }
+}
+
+TEST_CASE("apiextensions: until all definitions are read nothing of groups is unknown",
+          "[apiextensions]") {
+  apiextensions::Table table(nullptr);
+  const auto found = [&](const std::string& path) {
+    const auto info = request::ResolveRequestInfo("GET", path, http::Query());
+    REQUIRE(info.ok());
+    return table.Find(*info) != nullptr;
+  };
+  // The route answers 503: nobody takes what is not read yet for gone.
+  CHECK(found("/apis/example.com/v1/foos"));
+  CHECK(found("/apis/example.com/v1/namespaces/default/foos/one"));
+  CHECK(found("/apis/example.com"));
+  CHECK(found("/apis/example.com/v1"));
+  CHECK_FALSE(found("/apis"));
+  CHECK_FALSE(found("/api/v1/pods"));
+  CHECK_FALSE(found("/version"));
+
+  table.SetSynced();
+  CHECK_FALSE(found("/apis/example.com/v1/foos"));
+  CHECK_FALSE(found("/apis/example.com"));
+  CHECK_FALSE(found("/apis/example.com/v1"));
 }
