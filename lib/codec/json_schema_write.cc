@@ -37,7 +37,7 @@ class Writer {
   }
 
  private:
-  // What remains to be written in front of the rest.
+  // The part of a message that remains to be written in front of the rest.
   struct Step {
     enum What : std::uint8_t { kMembers, kItems, kEntries, kKeyText, kAllowed, kLength };
     What what;
@@ -87,7 +87,7 @@ class Writer {
   }
 
   void Plain(int number, MemberForm form, const Value& value) {
-    // What has no pointer in Go is always written.
+    // A field that is no pointer in Go is always written.
     if (value.is_null() && form != kText && form != kTrueFlag) return;
     switch (form) {
       case kText:

@@ -22,7 +22,7 @@ constexpr std::string_view kSharedDefinitions =
 
 constexpr std::string_view kV3Place = "#/components/schemas/";
 constexpr std::string_view kGvks = "x-kubernetes-group-version-kind";
-// Of these all groups have a kind, as metav1.AddToGroupVersion registers it.
+// The types of which all groups have a kind, as metav1.AddToGroupVersion registers it.
 constexpr std::string_view kDeleteOptions = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 constexpr std::string_view kWatchEvent = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
 

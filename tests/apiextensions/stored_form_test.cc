@@ -70,7 +70,7 @@ TEST_CASE("apiextensions: definitions are stored byte for byte as by a Go server
   }
 }
 
-// What Go's v1beta1 said long ago: one version, no names but the necessary.
+// A definition as v1beta1 had it long ago: one version, no names but the necessary.
 constexpr char kOld[] = R"({"metadata":{"name":"foos.example.com","uid":"1","generation":1},
 "spec":{"group":"example.com","version":"v1","names":{"plural":"foos","kind":"Foo"},
 "scope":"Namespaced","validation":{"openAPIV3Schema":{"properties":

@@ -63,7 +63,7 @@ std::string StressDefinition(int kind) {
          number + R"(","kind":"Thing)" + number + R"("},"versions":)" + StressVersions(0) + "}}";
 }
 
-// What the threads share.
+// The state that the threads share.
 struct Stress {
   void Fail(std::string text) { errors.Lock()->push_back(std::move(text)); }
 

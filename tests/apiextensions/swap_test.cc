@@ -128,7 +128,7 @@ TEST_CASE("apiextensions: no watch shows an object as the schema of before had i
             .Call("PATCH", kFooDefinition, patch, {{"Content-Type", "application/json-patch+json"}})
             .code == 200);
     REQUIRE(server.Call("POST", kFoos, Foo(field, "{\"" + field + "\":\"new\"}")).code == 201);
-    // What it tells before it ends are objects of before.
+    // The watch tells of objects of before until it ends.
     for (std::string line = watch.Next(); !line.empty(); line = watch.Next()) {
       CHECK_FALSE(Contains(line, R"("name":")" + field + "\""));
     }

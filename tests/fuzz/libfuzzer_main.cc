@@ -1,4 +1,4 @@
-// What libFuzzer calls: the target that the program is called by, "json" as json_fuzz.
+// Runs the target that the program is called by: "json" as json_fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

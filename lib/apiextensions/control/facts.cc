@@ -52,7 +52,7 @@ const VersionFacts* Facts::StorageVersion() const {
 
 std::unique_ptr<runtime::Object> ReadOnce(const runtime::Object& definition) {
   std::unique_ptr<runtime::Object> read = definition.Clone();
-  // What cannot be read stays as it is stored, and reads as empty.
+  // An object that cannot be read stays as it is stored, and reads as empty.
   if (read->load_status().ok()) (void)runtime::Convert(Context::Background(), *read, "v1");
   return read;
 }

@@ -9,7 +9,7 @@ namespace apiserver::inline v0::apiextensions {
 
 inline constexpr std::string_view kStructuralError = "StructuralError";
 
-// What is wrong with the schemas of a definition, as the condition NonStructuralSchema says it. A
+// The faults of a definition's schemas, as the condition NonStructuralSchema tells them. A
 // definition that this server has accepted is structural; one that it finds stored need not be.
 struct Structure {
   std::string reason;  // Empty: nothing is wrong.
