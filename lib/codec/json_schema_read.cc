@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,12 +9,14 @@
 #include "base/status_macros.h"
 #include "codec/json_schema_message.h"
 #include "codec/protobuf_wire.h"
+#include "runtime/arena_span.h"
 
 namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
 using runtime::Member;
+using runtime::NewSpan;
 using runtime::Value;
 using wire::Token;
 
@@ -34,13 +35,6 @@ wire::Type WireTypeOf(MemberForm form) {
     default:
       return wire::Type::kLength;
   }
-}
-
-template <class T>
-std::span<T> NewSpan(Arena& arena, std::size_t size) {
-  T* const begin = static_cast<T*>(arena.Allocate(size * sizeof(T), alignof(T)));
-  std::uninitialized_value_construct_n(begin, size);
-  return {begin, size};
 }
 
 // Reads messages from the top down: what a schema consists of is read before what is below.
@@ -247,7 +241,7 @@ class Reader {
         return wire::Expect(token, wire::Type::kLength, "Properties");
       }));
     }
-    // Of equal keys the last counts: it is the first of them from behind.
+    // The last of equal keys counts: it is the first of them from behind.
     std::reverse(pairs.begin(), pairs.end());
     std::stable_sort(pairs.begin(), pairs.end(),
                      [](const Pair& a, const Pair& b) { return a.key < b.key; });

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "apiserver/base/field_path.h"
-#include "patch/arena_span.h"
+#include "apiserver/codec/json.h"
 
 namespace apiserver::v0::patch {
 
@@ -18,7 +18,7 @@ bool NestedTooDeeply(const Value& root) {
   while (!left.empty()) {
     const auto [value, depth] = left.back();
     left.pop_back();
-    if ((value.is_map() || value.is_list()) && depth > kDepthMax) return true;
+    if ((value.is_map() || value.is_list()) && depth > codec::JsonLimits().depth_max) return true;
     for (const Member& member : value.members()) left.emplace_back(member.value, depth + 1);
     for (const Value& item : value.items()) left.emplace_back(item, depth + 1);
   }

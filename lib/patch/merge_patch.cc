@@ -8,7 +8,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 
-#include "patch/arena_span.h"
+#include "runtime/arena_span.h"
 #include "runtime/member_index.h"
 
 namespace apiserver::v0::patch {
@@ -90,7 +90,7 @@ class Merger {
       }
       Place(task);
     } else if (task.patch.is_list()) {
-      const std::span<Value> out = Space<Value>(task.patch.size(), arena_);
+      const std::span<Value> out = runtime::NewSpan<Value>(arena_, task.patch.size());
       std::size_t i = 0;
       for (const Value& item : task.patch.items()) {
         tasks_.push_back({&out[i++], nullptr, item});
@@ -103,7 +103,7 @@ class Merger {
   void Place(const Task& task) {
     std::sort(planned_.begin(), planned_.end(),
               [](const Planned& a, const Planned& b) { return a.member.key < b.member.key; });
-    const std::span<Member> out = Space<Member>(planned_.size(), arena_);
+    const std::span<Member> out = runtime::NewSpan<Member>(arena_, planned_.size());
     std::size_t i = 0;
     for (const Planned& planned : planned_) {
       out[i] = planned.member;
@@ -141,7 +141,8 @@ Value CreateMergePatch(Value original, Value modified, Arena& arena) {
   while (!pairs.empty()) {
     const Pair pair = pairs.back();
     pairs.pop_back();
-    const std::span<Member> out = Space<Member>(pair.original.size() + pair.modified.size(), arena);
+    const std::span<Member> out =
+        runtime::NewSpan<Member>(arena, pair.original.size() + pair.modified.size());
     std::size_t size = 0;
     const MemberIndex now(pair.modified.members());
     const MemberIndex before(pair.original.members());

@@ -1,5 +1,5 @@
 #include "patch/strategic_strip.h"
-#include "patch/arena_span.h"
+#include "runtime/arena_span.h"
 
 #include <algorithm>
 #include <memory>
@@ -53,14 +53,14 @@ std::optional<Value> StripValue(const Value& value, Nulls nulls, runtime::Arena&
     Value& place = *left.back();
     left.pop_back();
     if (place.is_map()) {
-      const std::span<Member> members = Space<Member>(place.size(), arena);
+      const std::span<Member> members = runtime::NewSpan<Member>(arena, place.size());
       const auto end = std::copy_if(place.members().begin(), place.members().end(), members.begin(),
                                     [&](const Member& each) { return Stays(each, nulls); });
       const auto kept = members.first(static_cast<std::size_t>(end - members.begin()));
       place = Value::Map(kept);
       for (Member& member : kept) left.push_back(&member.value);
     } else if (place.is_list()) {
-      const std::span<Value> items = Space<Value>(place.size(), arena);
+      const std::span<Value> items = runtime::NewSpan<Value>(arena, place.size());
       const auto end = std::copy_if(place.items().begin(), place.items().end(), items.begin(),
                                     [&](const Value& each) { return !HasDirective(each, nulls); });
       const auto kept = items.first(static_cast<std::size_t>(end - items.begin()));

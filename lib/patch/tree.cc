@@ -5,7 +5,7 @@
 
 #include "apiserver/codec/json.h"
 
-#include "patch/arena_span.h"
+#include "apiserver/codec/json.h"
 #include "text/base64.h"
 
 namespace apiserver::v0::patch {
@@ -129,7 +129,7 @@ std::optional<Value> Tree::ToValue(const Node* node, Members members) {
       if (frames.empty()) return at->value;
       frames.back().Add(at->key, at->value);
     } else {
-      if (frames.size() >= kDepthMax) return std::nullopt;
+      if (frames.size() >= codec::JsonLimits().depth_max) return std::nullopt;
       frames.push_back({at->open});
     }
     // Goes up to the next node that has not been visited.

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/status_macros.h"
+#include "runtime/arena_span.h"
 #include "runtime/normalize.h"
 #include "runtime/scalar.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 using runtime::Arena;
 using runtime::Member;
+using runtime::NewSpan;
 using runtime::Value;
 
 using enum MemberForm;
@@ -71,13 +73,6 @@ bool Fits(MemberForm form, const Value& value) {
 // True where Go decodes the value by a function of its own, which tells of no unknown members.
 bool DecodesApart(MemberForm form) {
   return form == kSchemaOrFlag || form == kSchemaOrList || form == kSchemasOrTexts;
-}
-
-template <class T>
-std::span<T> NewSpan(Arena& arena, std::size_t size) {
-  T* const begin = static_cast<T*>(arena.Allocate(size * sizeof(T), alignof(T)));
-  std::uninitialized_value_construct_n(begin, size);
-  return {begin, size};
 }
 
 // Normalizes schemas from the top down: what a schema consists of is written before what is below.

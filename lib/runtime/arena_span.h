@@ -1,4 +1,4 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 #include <cstddef>
 #include <memory>
@@ -6,17 +6,14 @@
 
 #include "apiserver/runtime/arena.h"
 
-namespace apiserver::inline v0::patch {
-
-// The depth that encoding/json reads; it would not read a deeper document.
-inline constexpr std::size_t kDepthMax = 10'000;
+namespace apiserver::inline v0::runtime {
 
 // Returns `count` values in the arena, each as T() is.
 template <class T>
-std::span<T> Space(std::size_t count, runtime::Arena& arena) {
+std::span<T> NewSpan(Arena& arena, std::size_t count) {
   auto* const begin = static_cast<T*>(arena.Allocate(count * sizeof(T), alignof(T)));
   std::uninitialized_value_construct_n(begin, count);
   return {begin, count};
 }
 
-}  // namespace apiserver::inline v0::patch
+}  // namespace apiserver::inline v0::runtime
