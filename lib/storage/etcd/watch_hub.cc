@@ -202,8 +202,12 @@ void WatchHub::WantProgress(kv::Revision revision) {
         if (Waker waker = tail->Hurry(); !waker.empty()) after.wakers.push_back(std::move(waker));
       }
     }
-    ask = state->asks == 0 && state->trusted && !state->stopped && Behind(*state);
-    state->asks = state->trusted ? kAsks : 0;
+    const bool asking = state->asks > 0;
+    const bool wish = state->trusted && !state->stopped && Behind(*state);
+    ask = wish && !asking;
+    // A timer that runs goes on for longer. Without a wish none is started, so none is noted: later
+    // wishes would wait for it.
+    if (wish) state->asks = kAsks;
   }
   after.Run();
   if (ask) AskForProgress();

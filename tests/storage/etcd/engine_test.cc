@@ -271,6 +271,24 @@ TEST_CASE("storage.etcd: where progress can be asked for a tail watches its pref
   CHECK(TextOf(Must(reader->ReadTo(10))) == "");
 }
 
+TEST_CASE("storage.etcd: progress is asked for again after somebody asked who had it all",
+          "[storage.etcd]") {
+  const auto server = StartEtcd();
+  const Lossy lossy = OpenLossy(*server, "3.5.13");
+  Subject& s = *lossy.subject;
+  const auto reader = Must(TailReader::Open(s.engine(), "/x/", 1));
+  Must(s.Create("/x/a", "1"));
+  Must(reader->ReadTo(2));
+  for (Revision revision = 3; revision < 6; ++revision) {
+    REQUIRE(s.engine().RequestProgress(Context::Background()).ok());
+    // Its revision is read before the next one is written.
+    CHECK(Must(s.Current()) == revision - 1);
+    Must(s.Tick());
+    REQUIRE(s.engine().RequestProgress(Context::Background()).ok());
+    CHECK(TextOf(Must(reader->ReadTo(revision))) == "");
+  }
+}
+
 TEST_CASE("storage.etcd: engines compact in turns at what was there an interval ago",
           "[storage.etcd][slow]") {
   const auto server = StartEtcd();
