@@ -1,15 +1,14 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/storage/interface.h"
 #include "base/status_macros.h"
 #include "text/base64.h"
+#include "text/go_path.h"
 
 namespace apiserver::v0::storage {
 namespace {
@@ -28,26 +27,6 @@ Result<std::string> Decoded(std::string_view token) {
   std::optional<std::string> json = text::DecodeLooseBase64Url(token, &error_at);
   if (json) return *std::move(json);
   return Refuse(": illegal base64 data at input byte " + std::to_string(error_at));
-}
-
-// Does what Go's path.Clean does for a path that begins with '/'.
-std::string CleanPath(std::string_view path) {
-  std::vector<std::string_view> parts;
-  std::size_t at = 0;
-  while (at < path.size()) {
-    const std::size_t slash = std::min(path.find('/', at), path.size());
-    const std::string_view part = path.substr(at, slash - at);
-    at = slash + 1;
-    if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      parts.push_back(part);
-    } else if (!parts.empty()) {
-      parts.pop_back();
-    }
-  }
-  std::string clean;
-  for (const std::string_view part : parts) clean.append("/").append(part);
-  return clean.empty() ? "/" : clean;
 }
 
 // encoding/json matches a field's name in any case when no member has it letter for letter.
@@ -118,7 +97,7 @@ Result<ContinueToken> FromContent(runtime::Value content) {
   std::string key(start.AsString());
   if (!key.starts_with('/')) key.insert(key.begin(), '/');
   // A client must not climb out of the prefix that it may list.
-  if (CleanPath(key) != key) return Refuse(": " + std::string(start.AsString()));
+  if (text::CleanPath(key) != key) return Refuse(": " + std::string(start.AsString()));
   return ContinueToken{revision.AsInt(), key.substr(1)};
 }
 
