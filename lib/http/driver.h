@@ -94,6 +94,11 @@ class ExchangeDriver final : public Exchange,
   bool answer_is_made() const override { return kind_ == Kind::kSend && !running_; }
   // The length of a kSend answer.
   std::size_t answer_bytes() const { return answer_bytes_; }
+  // The length of the answer, if it is known: of a kSend answer, or of a stream whose head has a
+  // Content-Length.
+  std::optional<std::uint64_t> announced_bytes() const {
+    return kind_ == Kind::kSend ? answer_bytes_ : stream_bytes_;
+  }
   std::size_t unsent_body() const { return queue_.size(); }
   // Moves bytes of the answer to `out`. kWait: OnBodyReady follows. kEnd and kAbort may come with
   // bytes.
@@ -191,6 +196,7 @@ class ExchangeDriver final : public Exchange,
   void EndIfQuiet();
   void PullSource();
   void DropSource();
+  void KeepToLength(Filled& filled) const;
   std::unique_ptr<BodyCollector> NewCollector(const IncomingBody& body) const;
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);
   // Gives the memory of the request back once its last step is done.
@@ -241,6 +247,7 @@ class ExchangeDriver final : public Exchange,
   bool source_dry_ = false;  // It said kWait and has not been woken.
   UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open_;
   std::size_t answer_bytes_ = 0;
+  std::optional<std::uint64_t> stream_bytes_;
   Outcome outcome_;
   ServerStream* stream_ = nullptr;
 

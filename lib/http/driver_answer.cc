@@ -1,3 +1,5 @@
+#include <charconv>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -16,6 +18,15 @@ constexpr int kPullsAtOnce = 64;
 const Status& Cancelled() {
   static const Status status(Reason::kTimeout, "context canceled");
   return status;
+}
+
+// Returns the length that the head of a stream announces. nullopt: it is not known, or malformed.
+std::optional<std::uint64_t> LengthOf(const Headers& headers) {
+  const std::string_view text = headers.Get("Content-Length");
+  std::uint64_t length = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
+  return length;
 }
 
 }  // namespace
@@ -102,6 +113,7 @@ void ExchangeDriver::SendPlain(const Status& error) {
 void ExchangeDriver::Send(ResponseHead head, Bytes body) {
   if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
   head_ = std::move(head);
+  stream_bytes_.reset();
   answer_bytes_ = body.size();
   queue_.Append(std::move(body));
   kind_ = Kind::kSend;
@@ -111,6 +123,7 @@ void ExchangeDriver::Send(ResponseHead head, Bytes body) {
 void ExchangeDriver::Stream(ResponseHead head, std::unique_ptr<BodySource> body) {
   if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
   head_ = std::move(head);
+  stream_bytes_ = LengthOf(head_.headers);
   source_ = std::move(body);
   kind_ = Kind::kStream;
   stored_.store(true);
@@ -194,8 +207,18 @@ ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
     if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
   }
   queue_.Charge();
+  if (stream_bytes_) KeepToLength(filled);
   outcome_.response_bytes += filled.bytes;
   return filled;
+}
+
+// Bytes beyond the announced length would be taken for the next answer of the connection.
+void ExchangeDriver::KeepToLength(Filled& filled) const {
+  const std::uint64_t left = *stream_bytes_ - outcome_.response_bytes;
+  const bool longer = filled.bytes > left;
+  const bool shorter = filled.state == FillState::kEnd && filled.bytes < left;
+  if (longer) filled.bytes = left;
+  if (longer || shorter) filled.state = FillState::kAbort;
 }
 
 void ExchangeDriver::PullSource() {

@@ -407,11 +407,11 @@ void Http1Server::WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind)
   out += wire_.loop()->Date();
   const bool bodiless = head.code == 204 || head.code == 304;
   const bool stream = kind == ExchangeDriver::Kind::kStream;
-  chunked_ = stream && !bodiless && !http10_;
-  if (kind == ExchangeDriver::Kind::kSend && !bodiless) {
+  const std::optional<std::uint64_t> length = exchange_->announced_bytes();
+  chunked_ = stream && !bodiless && !http10_ && !length;
+  if (length && !bodiless) {
     out += "\r\nContent-Length: ";
-    out.append(digits.data(),
-               std::to_chars(digits.begin(), digits.end(), exchange_->answer_bytes()).ptr);
+    out += std::to_string(*length);
   } else if (chunked_) {
     out += "\r\nTransfer-Encoding: chunked";
   } else if (kind == ExchangeDriver::Kind::kUpgrade) {

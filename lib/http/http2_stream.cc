@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "http/tokens.h"
@@ -34,7 +36,7 @@ void Http2Stream::Submit(const HeaderBlock& block, bool with_body) {
 void Http2Stream::OnAnswer() {
   const ResponseHead& head = exchange->head();
   const bool bodiless = head.code == 204 || head.code == 304;
-  const bool send = exchange->kind() == ExchangeDriver::Kind::kSend;
+  const std::optional<std::uint64_t> bytes = exchange->announced_bytes();
   std::array<char, 16> code{};
   std::array<char, 24> length{};
   HeaderBlock block;
@@ -42,8 +44,8 @@ void Http2Stream::OnAnswer() {
   block.AddStatic(":status", {code.data(), static_cast<std::size_t>(end - code.data())});
   block.AddAll(head.headers);
   block.AddStatic("date", connection_.wire().loop()->Date());
-  if (send && !bodiless) {
-    end = std::to_chars(length.begin(), length.end(), exchange->answer_bytes()).ptr;
+  if (bytes && !bodiless) {
+    end = std::to_chars(length.begin(), length.end(), *bytes).ptr;
     block.AddStatic("content-length",
                     {length.data(), static_cast<std::size_t>(end - length.data())});
   }
@@ -51,7 +53,7 @@ void Http2Stream::OnAnswer() {
   for (const std::string_view value : head.headers.GetAll("Connection")) {
     close |= HasToken(value, "close");
   }
-  const bool empty = send && exchange->answer_bytes() == 0;
+  const bool empty = bytes == 0U;
   sending_ = !bodiless && !empty && exchange->request().method != "HEAD";
   ended_ = !sending_;
   Submit(block, sending_);

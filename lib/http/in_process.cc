@@ -83,8 +83,9 @@ void LocalCall::OnAnswer() {
   for (const char* name : {"Content-Length", "Transfer-Encoding", "Date"})
     head.headers.Remove(name);
   head.headers.Add("Date", loop_->Date());
-  if (exchange_->kind() == ExchangeDriver::Kind::kSend && head.code != 204 && head.code != 304) {
-    head.headers.Add("Content-Length", std::to_string(exchange_->answer_bytes()));
+  const std::optional<std::uint64_t> length = exchange_->announced_bytes();
+  if (length && head.code != 204 && head.code != 304) {
+    head.headers.Add("Content-Length", std::to_string(*length));
   }
   head_told_ = true;
   sink_->OnHead(std::move(head));

@@ -74,6 +74,34 @@ Step Echo(Exchange& exchange) {
   return Answer(exchange, text);
 }
 
+TEST_CASE("http: a streamed body with a length is sent with it, and cut if it has another",
+          "[http]") {
+  TestService service([](Exchange& exchange) -> Step {
+    const std::string& path = exchange.request().path;
+    const std::size_t made = path == "/short" ? 99'999 : path == "/long" ? 100'001 : 100'000;
+    exchange.writer().Stream({.headers = {{"Content-Length", "100000"}}},
+                             std::make_unique<Letters>(made));
+    return Step::Done();
+  });
+  const Wire wire = GENERATE(Wire::kHttp1, Wire::kHttp2);
+  TestServer server(service.service, wire);
+  const auto connection = server.Connect();
+
+  for (const char* method : {"GET", "HEAD", "GET"}) {
+    const auto right = connection->Call(Soon(), {.method = method, .target = "/"});
+    REQUIRE(right.ok());
+    CHECK(right->headers.Get("content-length") == "100000");
+    CHECK_FALSE(right->headers.Has("Transfer-Encoding"));
+    CHECK(right->body.size() == (method == std::string_view("GET") ? 100'000 : 0));
+  }
+  CHECK_FALSE(server.Connect()->Call(Soon(), {.target = "/short"}).ok());
+  // Over HTTP/1.1 the client has all that was announced, and the connection ends.
+  const auto longer = server.Connect();
+  const auto cut = longer->Call(Soon(), {.target = "/long"});
+  CHECK((!cut.ok() || cut->body.size() == 100'000));
+  CHECK(service.ends.Await("200 cut"));
+}
+
 TEST_CASE("http: a request is answered over every wire", "[http]") {
   TestService service(Echo);
   const Wire wire = GENERATE(Wire::kHttp1, Wire::kHttp2, Wire::kTlsHttp1, Wire::kTlsHttp2);
