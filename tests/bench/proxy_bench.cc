@@ -1,0 +1,242 @@
+// W17 and W18 without the servers around the proxy: what a forwarded GET costs, what an idle pipe
+// keeps, and how many bytes a second of CPU relays:
+//
+//   proxy_bench [PIPES=10000] [MEGABYTES=2048] [REQUESTS=50000]
+//
+// Clients and backends are sockets of this process that hold no heap, and threads whose CPU time is
+// taken off. Prints a line for each figure.
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <malloc.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/http/listener.h"
+#include "apiserver/proxy/upgrade_aware_handler.h"
+
+namespace {
+
+using namespace apiserver;  // NOLINT: a program of its own.
+
+constexpr std::string_view kAsk =
+    "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n";
+constexpr std::string_view kSwitch =
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: Upgrade\r\n\r\n";
+constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr std::string_view kAnswer =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+
+double CpuSeconds(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::size_t HeapBytes() {
+  const struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+void Must(bool holds, const char* what) {
+  if (holds) return;
+  std::perror(what);
+  std::exit(1);
+}
+
+sockaddr_in Loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int ConnectTo(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in address = Loopback(port);
+  Must(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, "connect");
+  return fd;
+}
+
+void SendAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    Must(sent > 0, "send");
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+// Reads until the bytes end with `end`.
+void ReadUntil(int fd, std::string_view end) {
+  std::string got;
+  char buffer[4096];
+  while (!got.ends_with(end)) {
+    const ssize_t count = recv(fd, buffer, sizeof buffer, 0);
+    Must(count > 0, "recv");
+    got.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+// A listening socket of backends.
+class Backends {
+ public:
+  Backends() : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = Loopback(0);
+    socklen_t size = sizeof address;
+    Must(bind(fd_, reinterpret_cast<sockaddr*>(&address), size) == 0, "bind");
+    Must(listen(fd_, 1024) == 0, "listen");
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Backends() { close(fd_); }
+  int port() const { return port_; }
+  int Accept() const {
+    const int fd = accept(fd_, nullptr, nullptr);
+    Must(fd >= 0, "accept");
+    return fd;
+  }
+
+ private:
+  int fd_;
+  int port_ = 0;
+};
+
+// A server that forwards everything to the backends.
+class Front {
+ public:
+  explicit Front(int port) {
+    handler_.location = {.host = "127.0.0.1:" + std::to_string(port), .path = "/"};
+    handler_.pool = proxy::NewUpstreamPool({.dialer = dialer_}).value();
+    handler_.pipes = proxy::NewPipes({.pipes_max = 100'000, .pipes_per_user_max = 100'000});
+    handler_.wrap_transport = true;
+    service_.handler = [this](http::Exchange& exchange) { return handler_.ServeHTTP(exchange); };
+    service_.pool = pool_.get();
+    listener_ = http::Listen({}, service_).value();
+  }
+  int port() const { return listener_->port(); }
+
+ private:
+  std::shared_ptr<http::Dialer> dialer_ = http::NewDialer();
+  std::unique_ptr<ThreadPool> pool_ = NewThreadPool();
+  proxy::UpgradeAwareHandler handler_;
+  http::Service service_;
+  std::unique_ptr<http::Listener> listener_;
+};
+
+struct Pair {
+  int client = -1;
+  int backend = -1;
+};
+
+Pair OpenPipe(const Front& front, const Backends& backends) {
+  Pair pair{.client = ConnectTo(front.port())};
+  SendAll(pair.client, kAsk);
+  pair.backend = backends.Accept();
+  ReadUntil(pair.backend, "\r\n\r\n");
+  SendAll(pair.backend, kSwitch);
+  ReadUntil(pair.client, "\r\n\r\n");
+  return pair;
+}
+
+void MeasureIdle(const Front& front, const Backends& backends, std::size_t count) {
+  std::vector<Pair> pipes;
+  pipes.reserve(count + 1);
+  pipes.push_back(OpenPipe(front, backends));
+  const std::size_t before = HeapBytes();
+  for (std::size_t i = 0; i < count; ++i) pipes.push_back(OpenPipe(front, backends));
+  std::printf("W18 idle pipe: %zu bytes of heap each, of %zu\n", (HeapBytes() - before) / count,
+              count);
+  for (const Pair& pair : pipes) {
+    close(pair.client);
+    close(pair.backend);
+  }
+}
+
+void MeasureFast(const Front& front, const Backends& backends, std::size_t megabytes) {
+  const Pair pair = OpenPipe(front, backends);
+  const double before = CpuSeconds(RUSAGE_SELF);
+  double reader_cpu = 0;
+  double writer_cpu = 0;
+  const std::size_t all = megabytes << 20;
+  {
+    Thread reader("reader", [&] {
+      std::vector<char> buffer(1 << 20);
+      for (std::size_t got = 0; got < all;) {
+        const ssize_t count = recv(pair.client, buffer.data(), buffer.size(), 0);
+        Must(count > 0, "recv");
+        got += static_cast<std::size_t>(count);
+      }
+      reader_cpu = CpuSeconds(RUSAGE_THREAD);
+    });
+    Thread writer("writer", [&] {
+      const std::string piece(1 << 20, 'x');
+      for (std::size_t i = 0; i < megabytes; ++i) SendAll(pair.backend, piece);
+      writer_cpu = CpuSeconds(RUSAGE_THREAD);
+    });
+  }
+  const double cpu = CpuSeconds(RUSAGE_SELF) - before - reader_cpu - writer_cpu;
+  std::printf("W18 fast pipe: %.2f GB relayed per second of CPU\n",
+              static_cast<double>(all) / 1e9 / cpu);
+  close(pair.client);
+  close(pair.backend);
+}
+
+void MeasureGets(const Front& front, const Backends& backends, std::size_t requests) {
+  const int client = ConnectTo(front.port());
+  SendAll(client, kGet);
+  const int backend = backends.Accept();
+  double backend_cpu = 0;
+  const double before = CpuSeconds(RUSAGE_SELF);
+  const double before_here = CpuSeconds(RUSAGE_THREAD);
+  {
+    Thread answering("backend", [&] {
+      for (std::size_t i = 0; i < requests; ++i) {
+        ReadUntil(backend, "\r\n\r\n");
+        SendAll(backend, kAnswer);
+      }
+      backend_cpu = CpuSeconds(RUSAGE_THREAD);
+    });
+    for (std::size_t i = 0; i < requests; ++i) {
+      ReadUntil(client, "{}");
+      if (i + 1 < requests) SendAll(client, kGet);
+    }
+  }
+  const double here = CpuSeconds(RUSAGE_THREAD) - before_here;
+  const double cpu = CpuSeconds(RUSAGE_SELF) - before - here - backend_cpu;
+  std::printf("W17 GET forwarded in plain: %.1f us of CPU, one after the other\n",
+              cpu * 1e6 / static_cast<double>(requests));
+  close(client);
+  close(backend);
+}
+
+std::size_t Argument(int argc, char** argv, int index, std::size_t usual) {
+  return argc > index ? std::strtoul(argv[index], nullptr, 10) : usual;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  const Backends backends;
+  const Front front(backends.port());
+  MeasureGets(front, backends, Argument(argc, argv, 3, 50'000));
+  MeasureFast(front, backends, Argument(argc, argv, 2, 2'048));
+  MeasureIdle(front, backends, Argument(argc, argv, 1, 10'000));
+  return 0;
+}
