@@ -14,5 +14,6 @@ if ! command -v go >/dev/null; then
 fi
 oracle=$build/tests/cel/cel-oracle
 (cd "$root/tests/oracle/cel" && go build -o "$oracle" .)
+cmake --build "$build" --target cel_differential
 exec "$build/tests/cel/cel_differential" --oracle "$oracle" \
   --worlds "$root/tests/cel/worlds.jsonl" "$@"
