@@ -16,6 +16,7 @@ namespace apiserver::v0::http {
 namespace {
 
 constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+constexpr std::string_view kVersion = "13";
 // 16 bytes in base64.
 constexpr std::size_t kKeyBytes = 24;
 constexpr std::size_t kFrameBytesMax = 10;
@@ -49,18 +50,16 @@ std::string Joined(const std::vector<std::string>& words) {
 
 // Follows k8s.io/apimachinery's wsstream: a client that offers no protocol is as one that offers
 // "".
-Result<std::string> AgreeOnProtocol(const Request& request, const WebSocketOptions& options) {
-  if (options.protocols.empty()) return std::string();
+Result<std::string> AgreeOnProtocol(const Request& request,
+                                    const std::vector<std::string>& protocols) {
+  if (protocols.empty()) return std::string();
   std::vector<std::string> offered = OfferedWebSocketProtocols(request);
   if (offered.empty()) offered.emplace_back();
   for (const std::string& each : offered) {
-    if (std::find(options.protocols.begin(), options.protocols.end(), each) !=
-        options.protocols.end()) {
-      return each;
-    }
+    if (std::find(protocols.begin(), protocols.end(), each) != protocols.end()) return each;
   }
   return Status(Reason::kForbidden, "requested protocol(s) are not supported: " + Joined(offered) +
-                                        "; supports " + Joined(options.protocols));
+                                        "; supports " + Joined(protocols));
 }
 
 struct Setup {
@@ -86,6 +85,8 @@ class OpenSocket final : public WebSocket,
   // --- WebSocket, any thread.
   void Send(WebSocketMessage message) override;
   void Close(int code, std::string reason) override;
+  void Pause() override { HoldLater(true); }
+  void Resume() override { HoldLater(false); }
   const std::string& protocol() const override { return protocol_; }
 
   // --- For the tunnel, on the loop.
@@ -104,6 +105,9 @@ class OpenSocket final : public WebSocket,
   void OnCloseFrame(int code, std::string_view reason) override;
   void Queue(WebSocketOpcode opcode, std::string_view payload);
   void BeginClose(int code, const std::string& reason);
+  void HoldLater(bool hold);
+  // Reads the peer or not, as the host and the answers that wait want it.
+  void Hold();
   // Ends the socket once the queued bytes are out, or at once if `cut`.
   void End(bool cut);
   void Closed(int code, const std::string& reason);
@@ -130,6 +134,8 @@ class OpenSocket final : public WebSocket,
   bool heard_ = true;  // Something came since the last ping.
   int silent_pings_ = 0;
   bool receiving_ = false;
+  bool held_by_host_ = false;
+  bool held_by_answers_ = false;
   bool paused_ = false;
   Executor::Cancel ping_timer_;
   Executor::Cancel close_timer_;
@@ -244,10 +250,30 @@ void OpenSocket::Queue(WebSocketOpcode opcode, std::string_view payload) {
   AppendWebSocketFrame(opcode, payload, out_);
   if (out_.size() > options_.unsent_bytes_max) End(/*cut=*/true);
   // Only for answers: a host that sends of its own accord still hears the peer.
-  if (receiving_ && out_.size() >= kAnswerBytesMax && !std::exchange(paused_, true)) {
-    tunnel_->Pause();
+  if (receiving_ && out_.size() >= kAnswerBytesMax) {
+    held_by_answers_ = true;
+    Hold();
   }
   Wake();
+}
+
+void OpenSocket::HoldLater(bool hold) {
+  if (!loop_.Inside()) {
+    loop_.Post([self = shared_from_this(), hold] { self->HoldLater(hold); });
+    return;
+  }
+  held_by_host_ = hold;
+  Hold();
+}
+
+void OpenSocket::Hold() {
+  const bool hold = held_by_host_ || held_by_answers_;
+  if (ended_ || std::exchange(paused_, hold) == hold) return;
+  if (hold) {
+    tunnel_->Pause();
+  } else {
+    tunnel_->Resume();
+  }
 }
 
 void OpenSocket::BeginClose(int code, const std::string& reason) {
@@ -311,7 +337,8 @@ Pull OpenSocket::Produce(ChunkWriter& out, const Waker& waker) {
   if (cut_) return Pull::kAbort;
   if (!out_.empty()) {
     out.Take(std::exchange(out_, {}));
-    if (std::exchange(paused_, false)) tunnel_->Resume();
+    held_by_answers_ = false;
+    Hold();
     return Pull::kMore;
   }
   if (ended_) return Pull::kEnd;
@@ -356,13 +383,23 @@ std::vector<std::string> OfferedWebSocketProtocols(const Request& request) {
   return offered;
 }
 
+Status CheckWebSocketRequest(const Request& request, const std::vector<std::string>& protocols) {
+  if (!IsWebSocketRequest(request)) {
+    return {Reason::kBadRequest, "the request does not ask for a WebSocket"};
+  }
+  if (request.headers.Get("Sec-WebSocket-Version") != kVersion) {
+    return {Reason::kBadRequest, "missing or bad WebSocket Version"};
+  }
+  if (!IsKey(request.headers.Get("Sec-WebSocket-Key"))) {
+    return {Reason::kBadRequest, "missing or bad Sec-WebSocket-Key"};
+  }
+  return AgreeOnProtocol(request, protocols).status();
+}
+
 Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
                      std::unique_ptr<WebSocketHandler> handler) {
   const Request& request = exchange.request();
-  if (!IsWebSocketRequest(request)) {
-    return Status(Reason::kBadRequest, "the request does not ask for a WebSocket");
-  }
-  if (request.headers.Get("Sec-WebSocket-Version") != "13") {
+  if (IsWebSocketRequest(request) && request.headers.Get("Sec-WebSocket-Version") != kVersion) {
     // A Status has no room for the header that RFC 6455, 4.4 demands.
     exchange.writer().Send({.code = 400,
                             .headers = {{"Content-Type", "text/plain; charset=utf-8"},
@@ -370,11 +407,9 @@ Step AcceptWebSocket(Exchange& exchange, WebSocketOptions options,
                            "missing or bad WebSocket Version\n");
     return Step::Done();
   }
+  if (Status bad = CheckWebSocketRequest(request, options.protocols); !bad.ok()) return bad;
+  auto protocol = AgreeOnProtocol(request, options.protocols);
   const std::string_view key = request.headers.Get("Sec-WebSocket-Key");
-  if (!IsKey(key)) return Status(Reason::kBadRequest, "missing or bad Sec-WebSocket-Key");
-  auto protocol = AgreeOnProtocol(request, options);
-  if (!protocol.ok()) return protocol.status();
-
   ResponseHead head{.code = 101,
                     .headers = {{"Upgrade", "websocket"}, {"Sec-WebSocket-Accept", AcceptOf(key)}}};
   if (!protocol->empty()) head.headers.Add("Sec-WebSocket-Protocol", *protocol);

@@ -399,6 +399,54 @@ TEST_CASE("http: a client that takes no answers is not read, and gets all of the
   CHECK(service.ends.Await("101 ok"));
 }
 
+TEST_CASE("http: a host that pauses is sent no messages until it resumes", "[http]") {
+  constexpr std::size_t kMessages = 256;
+  const std::string payload(64 << 10, 'm');
+  // Takes one message at a time.
+  struct Taker final : WebSocketHandler {
+    explicit Taker(Guarded<std::shared_ptr<WebSocket>>& its_kept,
+                   std::atomic<std::size_t>& its_taken)
+        : kept(its_kept), taken(its_taken) {}
+    void OnOpen(const std::shared_ptr<WebSocket>& socket) override { *kept.Lock() = socket; }
+    void OnMessage(WebSocket& socket, WebSocketMessage /*message*/) override {
+      ++taken;
+      socket.Pause();
+    }
+    Guarded<std::shared_ptr<WebSocket>>& kept;
+    std::atomic<std::size_t>& taken;
+  };
+  Guarded<std::shared_ptr<WebSocket>> kept;
+  std::atomic<std::size_t> taken{0};
+  TestService service([&](Exchange& exchange) {
+    return AcceptWebSocket(exchange, {}, std::make_unique<Taker>(kept, taken));
+  });
+  TestServer server(service.service, Wire::kHttp1);
+  RawClient client(server.listener().port());
+  client.Send(
+      "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  std::string messages;
+  for (std::size_t i = 0; i < kMessages; ++i) messages += ClientFrame(0x82, payload);
+
+  const std::size_t sent = client.SendSome(messages);
+  CHECK(sent < messages.size());
+  // What one read of the socket held.
+  CHECK(taken < 8);
+  Thread rest("rest", [&] {
+    client.Send(std::string_view(messages).substr(sent));
+    client.Send(ClientFrame(0x88, ClosePayload(1000)));
+  });
+  while (taken < kMessages) {
+    if (const auto socket = *kept.Lock()) socket->Resume();
+  }
+  (*kept.Lock())->Resume();
+  rest.Join();
+
+  CHECK(client.ReadAll().size() == 4);
+  CHECK(service.ends.Await("101 ok"));
+}
+
 TEST_CASE("http: Send from another thread reaches the client, in order", "[http]") {
   class Keeper final : public WebSocketHandler {
    public:

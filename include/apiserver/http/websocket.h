@@ -38,6 +38,12 @@ class WebSocket {
   // Closes, after everything that was sent before. Only the first call counts. A `reason` is cut to
   // 123 bytes.
   virtual void Close(int code, std::string reason) = 0;
+  // Stops taking the peer's messages, and holds the peer back. Called in OnMessage, the messages
+  // that have come together with this one still follow: at most one read of the socket. While it
+  // lasts, a silent peer is not cut off, and its Close is not seen. The last of Pause and Resume
+  // counts.
+  virtual void Pause() = 0;
+  virtual void Resume() = 0;
   // Returns the subprotocol that was agreed on. Empty: none.
   virtual const std::string& protocol() const = 0;
 };
@@ -93,6 +99,10 @@ struct WebSocketOptions {
 bool IsWebSocketRequest(const Request& request);
 // Returns the subprotocols that Sec-WebSocket-Protocol lists, in order.
 std::vector<std::string> OfferedWebSocketProtocols(const Request& request);
+
+// Tells how AcceptWebSocket would refuse the request, for a host that has something to do before it
+// accepts. OK: it would not. `protocols` are those of WebSocketOptions.
+Status CheckWebSocketRequest(const Request& request, const std::vector<std::string>& protocols);
 
 // Answers the request with a WebSocket that `handler` serves until either side closes it, or the
 // exchange's Context is cancelled (1001 when the server stops, else 1000). kBadRequest: the request
