@@ -32,10 +32,7 @@ void Configure(registry::StoreOptions& store, const std::shared_ptr<Told>& told,
   store.mark_deleted = [&clock](runtime::Object& definition) {
     MarkForDeletion(definition, clock.WallNow());
   };
-  const auto tell = [told](const runtime::Object&) { (*told)(); };
-  store.after_create = tell;
-  store.after_update = tell;
-  store.after_delete = tell;
+  store.after_write = [told] { (*told)(); };
 }
 
 class Installed final : public CustomResources {

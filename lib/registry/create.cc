@@ -82,7 +82,8 @@ void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Obje
                                const meta::CreateOptions& options, Done done) {
   const auto fail = [&done](const Status& why) { done({nullptr, [why] { return why; }}); };
   // A second try, a rehearsal, a lease, a hook and converting elsewhere want a thread in any case.
-  if (NeedsName(*object) || options.dry_run || options_.ttl || options_.after_create ||
+  const bool told = options_.after_create || options_.after_write;
+  if (NeedsName(*object) || options.dry_run || options_.ttl || told ||
       options_.kind->converter().may_wait()) {
     auto stored = Create(ctx, std::move(object), validate, options);
     return stored.ok() ? done({*std::move(stored), nullptr}) : fail(stored.status());

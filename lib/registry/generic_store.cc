@@ -151,6 +151,7 @@ Result<runtime::ObjectPtr> GenericStore::ForRules(const Context& ctx,
 
 Status GenericStore::Tell(const Context& ctx, const Hook& hook,
                           const runtime::ObjectPtr& stored) const {
+  if (options_.after_write) options_.after_write();
   if (!hook) return {};
   ASSIGN_OR_RETURN(const runtime::ObjectPtr seen, ForRules(ctx, stored));
   hook(*seen);

@@ -101,7 +101,7 @@ class GenericStore final : public Store {
   // The object in the version that strategies, admission and hooks see. Errors as
   // runtime::Convert.
   Result<runtime::ObjectPtr> ForRules(const Context& ctx, const runtime::ObjectPtr& object) const;
-  // Calls the host's `hook`, if there is one, with the stored object.
+  // Calls the host's after_write, and `hook` with the stored object; either may be null.
   using Hook = std::function<void(const runtime::Object&)>;
   Status Tell(const Context& ctx, const Hook& hook, const runtime::ObjectPtr& stored) const;
 

@@ -461,6 +461,30 @@ TEST_CASE("registry: hooks are told of what was stored, not of rehearsals", "[re
   CHECK(told == std::vector<std::string>{"+one", "~one", "-one"});
 }
 
+TEST_CASE("registry: a hook after writes needs no parsed object", "[registry]") {
+  Fixture fixture;
+  int told = 0;
+  fixture.options.after_write = [&told] { ++told; };
+  const auto created = fixture.Create("one");
+  CHECK(told == 1);
+  CHECK_FALSE(created->loaded());
+  REQUIRE(fixture.TryCreate(fixture.New("two"), true).ok());
+  CHECK(told == 1);
+  // An update reads a copy of the stored object, also one that changes nothing.
+  const auto grown = fixture.Edit("one", [](runtime::Object& o) { o.Edit("spec", "size") = 3; });
+  REQUIRE(grown.ok());
+  CHECK(told == 2);
+  CHECK_FALSE(created->loaded());
+  CHECK_FALSE(grown->object->loaded());
+  const auto same = fixture.Edit("one", [](runtime::Object& o) { o.Edit("spec", "size") = 3; });
+  REQUIRE(same.ok());
+  CHECK(same->object == grown->object);
+  CHECK_FALSE(same->object->loaded());
+  CHECK(told == 3);
+  REQUIRE(fixture.Delete("one").ok());
+  CHECK(told == 4);
+}
+
 TEST_CASE("registry: a TTL makes a lease", "[registry]") {
   Fixture fixture;
   fixture.options.ttl = [](const runtime::Object&, bool) { return std::chrono::seconds(100); };

@@ -93,6 +93,10 @@ struct StoreOptions {
   std::function<void(const runtime::Object&)> after_create = nullptr;
   std::function<void(const runtime::Object&)> after_update = nullptr;
   std::function<void(const runtime::Object&)> after_delete = nullptr;
+  // Called like those three after each of the writes, and before them. It does not get the object,
+  // so nothing is parsed for it: for a host that follows its objects by a watch. Null: nothing is
+  // called.
+  std::function<void()> after_write = nullptr;
   // Makes a delete respond with the object instead of a Status.
   bool return_deleted_object = false;
   // Validates every create, update, patch and apply by the kind's schema (runtime::ValidateSchema),

@@ -10,6 +10,16 @@
 
 namespace apiserver::v0::storage::store {
 
+namespace {
+
+// Returns an object for one update. One that is still bytes is cloned: the shared one would stay
+// parsed for as long as it is kept.
+runtime::ObjectPtr ForUpdate(runtime::ObjectPtr shared) {
+  return shared->loaded() ? std::move(shared) : shared->Clone();
+}
+
+}  // namespace
+
 Result<ObjectStore::State> ObjectStore::StateOf(const std::string& key,
                                                 const kv::KeyValue& kv) const {
   State state;
@@ -18,7 +28,8 @@ Result<ObjectStore::State> ObjectStore::StateOf(const std::string& key,
   // A free key is a valid state: an update may create it.
   if (kv.value == nullptr) return state;
   ASSIGN_OR_RETURN(Opened opened, Open(options_, key, kv.value));
-  ASSIGN_OR_RETURN(state.object, DecodePlain(key, opened.plain, kv.mod_revision));
+  ASSIGN_OR_RETURN(runtime::ObjectPtr object, DecodePlain(key, opened.plain, kv.mod_revision));
+  state.object = ForUpdate(std::move(object));
   state.bytes = std::move(opened.plain);
   state.stale = opened.stale;
   state.revision = kv.mod_revision;
@@ -37,10 +48,7 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
                                                    const UpdateOptions& options) const {
   if (memory_ != nullptr) {
     if (auto known = memory_->Find(key)) {
-      // An object that is still bytes is cloned: the shared one would stay parsed for as long as it
-      // is kept.
-      if (!known->object->loaded()) known->object = known->object->Clone();
-      return State{std::move(known->object),
+      return State{ForUpdate(std::move(known->object)),
                    std::move(known->bytes),
                    false,
                    known->revision,
@@ -90,7 +98,11 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
     return Attempt{nullptr, std::move(now)};
   }
-  if (same && !state.stale) return Attempt{state.object, std::nullopt};
+  if (same && !state.stale) {
+    // The shared object may have its answer already.
+    runtime::ObjectPtr shared = Remembered(key, state.revision);
+    return Attempt{shared != nullptr ? std::move(shared) : state.object, std::nullopt};
+  }
 
   kv::TxnRequest txn;
   txn.key = key;
