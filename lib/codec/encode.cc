@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "codec/json_write.h"
 #include "codec/protobuf_message.h"
+#include "codec/stored_parts.h"
 #include "codec/type_meta.h"
 
 namespace apiserver::v0::codec {
@@ -133,6 +134,7 @@ Result<EncodingPtr> Encode(const Object& object, const Object& view, const Encod
   } else {
     EncodedBody body = EncodeJsonBody(view);
     encoding = SharedWithStorage(object, form.version, body);
+    if (encoding == nullptr) encoding = ComposedOfStored(object.stored_bytes(), body);
     if (encoding == nullptr) encoding = std::make_shared<const Encoding>(std::move(body));
   }
   return object.StoreEncoding(form.version, form.format, std::move(encoding), form.share);

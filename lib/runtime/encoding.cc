@@ -26,11 +26,39 @@ Encoding::Encoding(Splice splice, const BodyMarks& marks)
   std::copy(splice.inserted.begin(), splice.inserted.end(), inserted_.begin());
 }
 
-// A spliced body is a range of shared bytes with a few bytes of its own inserted at `at_`. Any
-// other body inserts nothing.
-std::array<std::string_view, 3> Encoding::pieces() const {
+Encoding::Encoding(Composition composition, const BodyMarks& marks)
+    : bytes_(std::move(composition.bytes)), marks_(marks) {
+  auto composed = std::make_unique<Composed>();
+  composed->own = std::move(composition.own);
+  composed->own.shrink_to_fit();
+  composed->pieces.reserve(composition.parts.size());
+  for (const Composition::Part& part : composition.parts) {
+    const std::string& text = part.shared ? *bytes_ : composed->own;
+    composed->pieces.push_back(std::string_view(text).substr(part.begin, part.size));
+    size_ += part.size;
+  }
+  composed_ = std::move(composed);
+}
+
+Encoding::~Encoding() = default;
+
+// A spliced body is a range of shared bytes with a few bytes of its own inserted at `at_`. A body
+// that is neither spliced nor composed inserts nothing.
+Encoding::Pieces Encoding::pieces() const {
+  Pieces pieces;
+  if (composed_ != nullptr) {
+    pieces.many_ = composed_->pieces;
+    return pieces;
+  }
   const std::string_view all = std::string_view(*bytes_).substr(begin_, size_);
-  return {all.substr(0, at_), {inserted_.data(), inserted_size_}, all.substr(at_)};
+  pieces.few_ = {all.substr(0, at_), {inserted_.data(), inserted_size_}, all.substr(at_)};
+  return pieces;
+}
+
+std::size_t Encoding::own_bytes() const {
+  if (composed_ == nullptr) return shared_ ? 0 : size_;
+  return sizeof(Composed) + composed_->own.size() +
+         composed_->pieces.size() * sizeof(std::string_view);
 }
 
 void Encoding::AppendTo(std::string& out) const {

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace apiserver::inline v0::runtime {
 
@@ -37,7 +39,8 @@ struct EncodedBody : BodyMarks {
 // after Kind::JsonPrefix, including the closing brace. Protobuf: the message without the envelope.
 // Immutable.
 //
-// A body that differs from the stored bytes only in its revision shares the stored bytes.
+// A body that differs from the stored bytes only in its revision shares the stored bytes. One that
+// has long parts of them, such as that of another version, shares those parts.
 class Encoding {
  public:
   // A part of `bytes` with `inserted` spliced into it.
@@ -49,23 +52,57 @@ class Encoding {
     std::string_view inserted;  // At most kInsertedMax bytes; copied.
   };
   static constexpr std::size_t kInsertedMax = 48;
+  // Parts of `bytes` and of `own`, one after the other.
+  struct Composition {
+    struct Part {
+      bool shared = false;      // True: a part of `bytes`, else of `own`.
+      std::uint32_t begin = 0;  // Offset within the one or the other.
+      std::uint32_t size = 0;
+    };
+    std::shared_ptr<const std::string> bytes;
+    std::string own;
+    std::vector<Part> parts;
+  };
+  // The pieces of a body in their order; some may be empty. Valid as long as the encoding.
+  class Pieces {
+   public:
+    const std::string_view* begin() const { return many_.empty() ? few_.data() : many_.data(); }
+    const std::string_view* end() const { return begin() + size(); }
+    std::size_t size() const { return many_.empty() ? few_.size() : many_.size(); }
+    std::string_view back() const { return *(end() - 1); }
+
+   private:
+    friend class Encoding;
+    std::array<std::string_view, 3> few_;
+    std::span<const std::string_view> many_;  // Empty: they are in `few_`.
+  };
 
   explicit Encoding(EncodedBody body);
-  // Makes an encoding that shares bytes. `marks` are offsets into the result, `inserted` included.
+  // Make an encoding that shares bytes. `marks` are offsets into the result.
   Encoding(Splice splice, const BodyMarks& marks);
+  Encoding(Composition composition, const BodyMarks& marks);
+  Encoding(const Encoding&) = delete;
+  Encoding& operator=(const Encoding&) = delete;
+  ~Encoding();
 
   const BodyMarks& marks() const { return marks_; }
   std::size_t size() const { return size_ + inserted_size_; }
-  // Returns the body as consecutive pieces, valid as long as the encoding. Pieces may be empty.
-  std::array<std::string_view, 3> pieces() const;
+  // Returns the body as consecutive pieces.
+  Pieces pieces() const;
   void AppendTo(std::string& out) const;
   // Appends the bytes [begin, end) only.
   void AppendTo(std::string& out, std::uint32_t begin, std::uint32_t end) const;
   std::string ToString() const;
-  // The number of bytes that this encoding owns; zero if it shares stored bytes.
-  std::size_t own_bytes() const { return shared_ ? 0 : size_; }
+  // The number of bytes that this encoding owns; zero if it shares all of the stored bytes.
+  std::size_t own_bytes() const;
 
  private:
+  // What a composed encoding has of its own.
+  struct Composed {
+    std::string own;
+    std::vector<std::string_view> pieces;
+  };
+
   std::shared_ptr<const std::string> bytes_;
   std::uint32_t begin_ = 0;
   std::uint32_t size_ = 0;
@@ -74,6 +111,7 @@ class Encoding {
   std::array<char, kInsertedMax> inserted_;  // The first inserted_size_ are set.
   std::uint8_t inserted_size_ = 0;
   bool shared_ = false;
+  std::unique_ptr<const Composed> composed_;  // Null: the encoding is not composed.
 };
 using EncodingPtr = std::shared_ptr<const Encoding>;
 
