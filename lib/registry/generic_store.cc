@@ -53,7 +53,8 @@ bool CallsHost(const StoreOptions& options) {
 
 // The transformer encrypts below the cache, so that the cache holds plain objects.
 std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
-                                               const runtime::KindPtr& kind) {
+                                               const runtime::KindPtr& kind,
+                                               std::shared_ptr<storage::Interface> predecessor) {
   storage::store::Options store;
   store.engine = config.engine;
   store.kind = kind;
@@ -68,6 +69,7 @@ std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
   cache.executor = config.executor;
   cache.memory = config.memory;
   cache.on_warm_up = config.on_warm_up;
+  cache.predecessor = std::move(predecessor);
   if (config.metrics != nullptr) {
     CountWatchCache(config.metrics, {kind->group(), kind->plural()}, cache);
   }
@@ -179,8 +181,9 @@ Status CheckOptions(const StoreOptions& options) {
 // A storage with the metrics of its resource, which several stores would show several times.
 class SharedStorage {
  public:
-  SharedStorage(const StorageConfig& config, const runtime::KindPtr& kind)
-      : storage_(NewStorage(config, kind)) {
+  SharedStorage(const StorageConfig& config, const runtime::KindPtr& kind,
+                std::shared_ptr<storage::Interface> predecessor)
+      : storage_(NewStorage(config, kind, std::move(predecessor))) {
     if (config.metrics == nullptr) return;
     shown_ = ShowStorageStats(config.metrics, {kind->group(), kind->plural()}, *storage_);
   }
@@ -206,11 +209,12 @@ Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOption
                                         GenericStore::Over::kOwn);
 }
 
-Result<std::shared_ptr<storage::Interface>> OpenStorage(const StorageConfig& config,
-                                                        const runtime::KindPtr& kind) {
+Result<std::shared_ptr<storage::Interface>> OpenStorage(
+    const StorageConfig& config, const runtime::KindPtr& kind,
+    std::shared_ptr<storage::Interface> predecessor) {
   RETURN_IF_ERROR(CheckConfig(config));
   if (kind == nullptr) return Missing("kind");
-  const auto shared = std::make_shared<SharedStorage>(config, kind);
+  const auto shared = std::make_shared<SharedStorage>(config, kind, std::move(predecessor));
   return std::shared_ptr<storage::Interface>(shared, &shared->storage());
 }
 

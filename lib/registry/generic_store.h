@@ -18,9 +18,10 @@
 namespace apiserver::inline v0::registry {
 
 // The storage that NewStore() puts below a store: a watch cache over an engine, or the engine
-// alone.
-std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
-                                               const runtime::KindPtr& kind);
+// alone. `predecessor`: as cacher::Options has it; may be null.
+std::unique_ptr<storage::Interface> NewStorage(
+    const StorageConfig& config, const runtime::KindPtr& kind,
+    std::shared_ptr<storage::Interface> predecessor = nullptr);
 
 // A file per verb: create.cc, get.cc, list.cc, update.cc, delete.cc, delete_collection.cc,
 // watch.cc.

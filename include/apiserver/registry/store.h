@@ -148,9 +148,12 @@ Result<std::shared_ptr<Store>> NewStore(const StorageConfig& config, StoreOption
 // Opens the storage of the resource of `kind`, for several stores over the same objects: one watch
 // cache, which reads the stored objects before this returns if the engine is in this process.
 // Objects are stored in the kind's storage version. Destroying the result, which may block, ends
-// its watches. kInvalid: a required part of `config` is missing.
-Result<std::shared_ptr<storage::Interface>> OpenStorage(const StorageConfig& config,
-                                                        const runtime::KindPtr& kind);
+// its watches. `predecessor`: an open storage of the same objects under another kind, whose state
+// the cache takes over from memory; null: the state is read. kInvalid: a required part of `config`
+// is missing.
+Result<std::shared_ptr<storage::Interface>> OpenStorage(
+    const StorageConfig& config, const runtime::KindPtr& kind,
+    std::shared_ptr<storage::Interface> predecessor = nullptr);
 // Makes a store over an open storage, for one of several versions of a resource: its kind has the
 // names, versions and storage version of the storage's kind, and a hub version of its own, in which
 // its strategy, validation, admission and field ownership work. Store::Destroy() leaves the storage

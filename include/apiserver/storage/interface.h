@@ -102,6 +102,18 @@ using TryUpdate = std::function<Result<Update>(const runtime::ObjectPtr& current
 // again.
 using ValidateDeletion = std::function<Status(const Context&, const runtime::Object&)>;
 
+// The stored objects of one resource as a storage has them in memory: bytes that are not encrypted.
+struct StoredState {
+  struct Value {
+    std::string key;  // The engine's.
+    std::shared_ptr<const std::string> bytes;
+    std::int64_t revision = 0;
+    std::int64_t lease = 0;
+  };
+  std::vector<Value> values;  // By key.
+  std::int64_t revision = 0;
+};
+
 // The typed storage of one resource. Any thread may call its methods. They may wait until `ctx` is
 // done (kTimeout); where ctx.may_block() is false they return kWouldBlock instead. Keys are
 // relative to the resource's prefix: "/default/one", "/one".
@@ -169,6 +181,11 @@ class Interface {
   // reads memory without a lock and never waits. The figures are a moment old or, without a watch
   // cache, as old as the last list. nullopt: nothing is known yet.
   virtual std::optional<Stats> GetStats() const { return std::nullopt; }
+  // Returns the state in memory, with every write acknowledged before the call, so that another
+  // storage of the same objects can begin with it; may wait. nullopt: it is not complete in memory.
+  virtual std::optional<StoredState> StateInMemory(const Context& /*ctx*/) const {
+    return std::nullopt;
+  }
   // Returns a revision not older than any write acknowledged before the call.
   virtual Result<std::int64_t> CurrentResourceVersion(const Context& ctx) = 0;
   // OK once reads and writes can be answered.

@@ -63,18 +63,33 @@ EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
   entry->lease = kv.lease;
   auto opened = store::Open(store_, kv.key, kv.value);
   entry->unusable = opened.status();
-  if (opened.ok()) {
-    entry->bytes = std::move(opened->plain);
-    // The object is parsed on its first use, not here: this is the committer's thread.
-    auto object = codec::DecodeFromStorage(store_.kind, entry->bytes, kv.mod_revision);
-    if (object.ok()) {
-      entry->object = std::move(*object);
-      return owner;
-    }
-    entry->unusable = NewNotDecodable(kv.mod_revision, object.status());
-  }
-  entry->object = store::NewUnusableObject(store_.kind, entry->unusable);
+  if (opened.ok()) entry->bytes = std::move(opened->plain);
+  Decode(*entry);
   return owner;
+}
+
+EntryRef Cache::NewEntry(const StoredState::Value& value) const {
+  auto* entry = new Entry;
+  EntryRef owner(entry);
+  entry->key = value.key;
+  entry->bytes = value.bytes;
+  entry->revision = value.revision;
+  entry->lease = value.lease;
+  Decode(*entry);
+  return owner;
+}
+
+void Cache::Decode(Entry& entry) const {
+  if (entry.unusable.ok()) {
+    // The object is parsed on its first use, not here: this is the committer's thread.
+    auto object = codec::DecodeFromStorage(store_.kind, entry.bytes, entry.revision);
+    if (object.ok()) {
+      entry.object = std::move(*object);
+      return;
+    }
+    entry.unusable = NewNotDecodable(entry.revision, object.status());
+  }
+  entry.object = store::NewUnusableObject(store_.kind, entry.unusable);
 }
 
 void Cache::Reset(Tree state, kv::Revision revision) {

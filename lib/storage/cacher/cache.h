@@ -71,6 +71,7 @@ class Cache final : public store::Memory {
   void Observe(std::shared_ptr<const kv::Progress> progress) { progress_ = std::move(progress); }
   // Makes an entry of a state that is to be given to Reset().
   EntryRef NewEntry(const kv::KeyValue& kv) const;
+  EntryRef NewEntry(const StoredState::Value& value) const;
   // Replaces everything by the state at `revision`; watches of the former state end.
   void Reset(Tree state, kv::Revision revision);
   // Everything up to `revision` has happened; `events` are those of this prefix.
@@ -132,6 +133,8 @@ class Cache final : public store::Memory {
   // Returns the revision up to which the engine has delivered this prefix's events. Zero: it is not
   // observed.
   kv::Revision delivered() const { return keeps_up_.load() ? progress_->seen() : 0; }
+  // Gives an entry with bytes its object.
+  void Decode(Entry& entry) const;
   std::vector<ChangeRef> NewChanges(std::span<const kv::Event* const> events) const;
   // Puts the changes into the tree; drops those that change nothing.
   void Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now);

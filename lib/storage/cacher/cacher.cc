@@ -62,7 +62,8 @@ class Cacher final : public Interface {
         store_(store::NewObjectStore(options_.store, cache_.get())),
         feed_(std::make_shared<Feed>(
             Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
-                          options_.store.clock, options_.log, options_.on_warm_up},
+                          options_.store.clock, options_.log, options_.on_warm_up,
+                          std::exchange(options_.predecessor, nullptr)},
             cache_)),
         bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)),
         stream_source_(std::make_shared<const StreamSource>(
@@ -134,6 +135,7 @@ class Cacher final : public Interface {
     return Status(Reason::kServiceUnavailable, feed_->warm_up().ToString());
   }
   std::optional<Stats> GetStats() const override { return cache_->GetStats(); }
+  std::optional<StoredState> StateInMemory(const Context& ctx) const override;
   bool AnswersInline() const override { return true; }
   void Stop() override {
     feed_->Stop();
@@ -182,7 +184,7 @@ class Cacher final : public Interface {
                                const ListOptions& options, const ListStart& start,
                                ListSource source);
 
-  const Options options_;
+  Options options_;  // Constant once this is made.
   const std::shared_ptr<Cache> cache_;
   const std::shared_ptr<SelectorIndex> index_;
   const std::unique_ptr<store::ObjectStore> store_;
@@ -227,6 +229,23 @@ Status Cacher::WaitConsistent(const Context& ctx) const {
   if (feed_->observes()) return {};
   ASSIGN_OR_RETURN(const kv::Revision revision, CurrentRevision(ctx));
   return WaitFresh(ctx, std::to_string(revision));
+}
+
+std::optional<StoredState> Cacher::StateInMemory(const Context& ctx) const {
+  if (!cache_->ready()) return std::nullopt;
+  const auto revision = CurrentRevision(ctx);
+  if (!revision.ok() || !WaitFresh(ctx, std::to_string(*revision)).ok()) return std::nullopt;
+  const View view = cache_->Now();
+  StoredState state;
+  state.revision = view.revision;
+  state.values.reserve(view.tree.size());
+  for (auto next = view.tree.Begin(); next.Valid(); next.Next()) {
+    const Entry& entry = *next.value();
+    // Whether it can be used is found out anew from the engine's bytes.
+    if (!entry.unusable.ok()) return std::nullopt;
+    state.values.push_back({entry.key, entry.bytes, entry.revision, entry.lease});
+  }
+  return state;
 }
 
 void Cacher::WhenFresh(const Context& ctx, FreshDone done) {

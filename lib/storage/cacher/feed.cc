@@ -117,7 +117,21 @@ void Feed::End(const Status& status) {
   if (options_.on_warm_up) options_.on_warm_up(progress);
 }
 
+// What was observed before is in that state, too: it has all that was acknowledged.
+std::optional<Feed::Loaded> Feed::TakeOver() {
+  const std::shared_ptr<Interface> predecessor = std::exchange(options_.predecessor, nullptr);
+  if (predecessor == nullptr) return std::nullopt;
+  const std::optional<StoredState> state = predecessor->StateInMemory(ctx_);
+  if (!state) return std::nullopt;
+  Loaded loaded;
+  for (const StoredState::Value& value : state->values) loaded.tree.Put(cache_->NewEntry(value));
+  loaded.revision = state->revision;
+  Tell(loaded.tree.size(), loaded.tree.size());
+  return loaded;
+}
+
 Result<Feed::Loaded> Feed::ReadAll() {
+  if (auto taken = TakeOver()) return *std::move(taken);
   Loaded loaded;
   PageReader reader(*options_.engine, ctx_, options_.prefix, /*ahead=*/!observes_);
   for (std::size_t total = 0;;) {

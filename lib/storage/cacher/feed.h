@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/storage/interface.h"
 #include "apiserver/storage/warm_up.h"
 #include "storage/cacher/cache.h"
 
@@ -30,6 +32,7 @@ class Feed final : public Wakeable,
     const Clock* clock;
     LogSink* log;
     std::function<void(const WarmUp&)> on_warm_up;
+    std::shared_ptr<Interface> predecessor;  // As cacher::Options has it.
   };
   Feed(Options options, std::shared_ptr<Cache> cache);
 
@@ -91,13 +94,15 @@ class Feed final : public Wakeable,
   void Load();
   void End(const Status& status);
   Result<Loaded> ReadAll();
+  // Returns the predecessor's state, which is asked once. nullopt: there is none.
+  std::optional<Loaded> TakeOver();
   void Tell(std::size_t loaded, std::size_t total);
   // Gives a state to the cache, and the commits observed meanwhile.
   void Finish(Loaded loaded);
   Status FollowFrom(kv::Revision revision);
   void Lose(const Status& why);
 
-  const Options options_;
+  Options options_;  // Only the thread that loads changes it, and that the predecessor alone.
   const std::shared_ptr<Cache> cache_;
   const Context ctx_;  // The context of all work of this feed; cancelled by Stop().
   bool observes_ = false;

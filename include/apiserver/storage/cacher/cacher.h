@@ -34,6 +34,10 @@ struct Options {
   // The budget that pays for the values superseded by changes; `history` of the cache counts in it.
   // Null: it is not counted, and only the two limits above hold.
   std::shared_ptr<MemoryBudget> memory;
+  // A storage of the same objects under another kind, for example with another schema. The state
+  // that it has in memory is taken over instead of read from the engine; it is let go then. Null:
+  // the state is read.
+  std::shared_ptr<Interface> predecessor;
   // Reports the progress of reading the state: page by page, when it is ready, and when it fails.
   // Called on any thread; must not block and must not call the storage. Empty: no reports.
   std::function<void(const WarmUp&)> on_warm_up;
