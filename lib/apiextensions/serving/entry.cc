@@ -199,8 +199,9 @@ class Entry::VersionRoute final : public server::Route {
   mutable Guarded<State> state_;
 };
 
-Entry::Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop)
+Entry::Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop, Entry* before)
     : workshop_(std::move(workshop)), facts_(std::move(facts)) {
+  if (before != nullptr) *cached_.Lock() = *before->cached_.Lock();
   const FactsPtr known = *facts_.Lock();
   for (const VersionFacts& version : known->versions) {
     if (version.served) routes_.push_back(std::make_unique<VersionRoute>(*this, version));
@@ -210,8 +211,11 @@ Entry::Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop)
 // Closing a storage may wait, and the last owner of an entry may be a request on a loop.
 Entry::~Entry() {
   auto storage = std::move(built_.Lock()->storage);
-  if (storage == nullptr) return;
-  workshop_->pool->Post([storage = std::move(storage)]() mutable { storage = nullptr; });
+  auto cached = std::move(*cached_.Lock());
+  if (storage == nullptr && cached == nullptr) return;
+  workshop_->pool->Post([storage = std::move(storage), cached = std::move(cached)]() mutable {
+    storage = cached = nullptr;
+  });
 }
 
 bool Entry::TakeOver(const FactsPtr& facts) {
@@ -273,7 +277,9 @@ Status Entry::Build(Built& built) const {
     ASSIGN_OR_RETURN(built.options, KindOptionsOf(built));
     ASSIGN_OR_RETURN(built.kind, runtime::Kind::New(built.options));
   }
-  ASSIGN_OR_RETURN(built.storage, registry::OpenStorage(workshop_->storage, built.kind));
+  const std::shared_ptr<storage::Interface> before = *cached_.Lock();
+  ASSIGN_OR_RETURN(built.storage, registry::OpenStorage(workshop_->storage, built.kind, before));
+  *cached_.Lock() = built.storage;
   return {};
 }
 

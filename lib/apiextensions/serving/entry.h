@@ -40,7 +40,8 @@ struct Workshop {
 // request comes. Another spec, or other names, make another entry. Any thread.
 class Entry final : public std::enable_shared_from_this<Entry> {
  public:
-  Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop);
+  // `before`: the entry that this one replaces, whose cached objects it takes over; may be null.
+  Entry(FactsPtr facts, std::shared_ptr<Workshop> workshop, Entry* before);
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry();
@@ -79,6 +80,9 @@ class Entry final : public std::enable_shared_from_this<Entry> {
   const std::shared_ptr<Workshop> workshop_;
   Guarded<FactsPtr> facts_;
   Guarded<Built> built_;  // Held while it is made, on threads that may wait.
+  // The storage that has the objects in memory: that of the entry before, until this entry opens
+  // its own. Null: none has been opened.
+  mutable Guarded<std::shared_ptr<storage::Interface>> cached_;
   std::vector<std::unique_ptr<VersionRoute>> routes_;  // Of the versions served.
 };
 

@@ -100,10 +100,9 @@ void Table::Set(const FactsPtr& facts) {
 
 void Table::Serve(const FactsPtr& facts) {
   if (!IsServable(*facts)) return Retire(Exchange(facts->name, nullptr), nullptr);
-  if (const auto present = Find(facts->name)) {
-    if (present->TakeOver(facts)) return;
-  }
-  const auto entry = std::make_shared<Entry>(facts, workshop_);
+  const auto present = Find(facts->name);
+  if (present != nullptr && present->TakeOver(facts)) return;
+  const auto entry = std::make_shared<Entry>(facts, workshop_, present.get());
   Retire(Exchange(facts->name, entry), entry);
 }
 
