@@ -7,10 +7,19 @@
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/value.h"
 
-#include "codec/json_schema_members.h"
+#include "runtime/json_schema_members.h"
 
 // JSONSchemaProps in protobuf, as k8s.io/apiextensions-apiserver's generated.proto has it.
 namespace apiserver::inline v0::codec {
+
+using runtime::DocsMembers;
+using runtime::IsLeftOut;
+using runtime::kSchemaMembers;
+using runtime::MemberForm;
+using runtime::RuleMembers;
+using runtime::SchemaMember;
+using runtime::SchemaMembers;
+using runtime::SmallMember;
 
 // Numbers in the messages around schemas: entries of maps, JSON, JSONSchemaPropsOrBool, and those
 // in which a schema or a list of something stands.

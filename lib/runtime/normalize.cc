@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "runtime/custom_prune.h"
 #include "runtime/field_list.h"
+#include "runtime/json_schema.h"
 #include "runtime/member_index.h"
 #include "runtime/passes.h"
 #include "runtime/rewrite.h"
@@ -26,6 +27,10 @@ bool KeyLess(const Slot& a, const Slot& b) { return a.key < b.key; }
 
 // Normalizes the value in `slot` by `schema`; a container is left to a later step.
 bool NormalizeSlot(const Schema& schema, Slot& slot, Arena& arena, bool& changed) {
+  if (IsJsonSchema(schema)) {
+    changed = true;
+    return NormalizeJsonSchema(slot.value, {}, arena).ok();
+  }
   if (!IsContainer(schema.type)) return NormalizeScalar(schema, slot.value, arena, changed);
   if (slot.value.is_null()) {
     slot.value = ZeroOf(schema);
@@ -200,6 +205,30 @@ class SortPass final : public RewritePass {
   }
 };
 
+// A field whose type in Go is a string with a name, which a Schema does not say.
+struct NamedText {
+  std::string_view owner;
+  std::string_view field;
+  const char* type;
+};
+// Those of metadata and of definitions; of other kinds they are called string.
+constexpr NamedText kNamedTexts[] = {
+    {"ObjectMeta", "uid", "types.UID"},
+    {"OwnerReference", "uid", "types.UID"},
+    {"ManagedFieldsEntry", "operation", "v1.ManagedFieldsOperationType"},
+    {"CustomResourceDefinitionSpec", "scope", "v1.ResourceScope"},
+    {"CustomResourceConversion", "strategy", "v1.ConversionStrategyType"},
+    {"CustomResourceDefinitionCondition", "type", "v1.CustomResourceDefinitionConditionType"},
+    {"CustomResourceDefinitionCondition", "status", "v1.ConditionStatus"}};
+
+// Returns the type, "string" if it has no name.
+std::string TextType(std::string_view owner, std::string_view field) {
+  for (const NamedText& named : kNamedTexts) {
+    if (named.owner == owner && named.field == field) return named.type;
+  }
+  return "string";
+}
+
 // The error of Go's decoder for content that does not fit, which goes through it in document order:
 // the first type that does not match is what it reports at the end, unless a type's own parser
 // fails.
@@ -221,7 +250,8 @@ class Complaint {
       Slot slot{key, child};
       bool changed = false;
       if (NormalizeSlot(*schema, slot, scratch_, changed)) return slot.schema;
-      Report(walk, WhyUnfit(*schema, child));
+      Report(walk,
+             IsJsonSchema(*schema) ? SchemaMisfit(child, walk.Path()) : WhyUnfit(*schema, child));
       return static_cast<const Schema*>(nullptr);
     });
     return Status(Reason::kBadRequest, message_);
@@ -232,6 +262,13 @@ class Complaint {
     if (parent.type != SchemaType::kStruct) return parent.items().get();
     const Field* const field = parent.FindField(key);
     return field != nullptr ? field->schema.get() : nullptr;
+  }
+
+  Misfit SchemaMisfit(Value schema, const std::string& path) {
+    Misfit misfit;
+    misfit.message = NormalizeJsonSchema(schema, path, scratch_).message();
+    misfit.ends = !misfit.message.starts_with("json: ");
+    return misfit;
   }
 
   void Report(const Walk& walk, const Misfit& misfit) {
@@ -248,8 +285,12 @@ class Complaint {
       path += frame.value.members()[frame.next - 1].key;
     }
     const bool unnamed = inner == &root_ && inner->name().empty();
-    message_ = "json: cannot unmarshal " + misfit.found + " into Go struct field " +
-               std::string(unnamed ? type_ : GoName(*inner)) + path + " of type " + misfit.type;
+    const std::string owner(unnamed ? type_ : GoName(*inner));
+    // The type of a list's or map's values is not that of a field.
+    const bool text = misfit.type == "string" && walk.frames().back().schema == inner;
+    message_ = "json: cannot unmarshal " + misfit.found + " into Go struct field " + owner + path +
+               " of type " +
+               (text ? TextType(owner, path.substr(path.rfind('.') + 1)) : misfit.type);
   }
 
   const Schema& root_;

@@ -6,6 +6,7 @@
 #include "apiserver/runtime/object.h"
 #include "apiserver/runtime/settle.h"
 #include "runtime/custom_prune.h"
+#include "runtime/json_schema.h"
 #include "runtime/unknown_paths.h"
 #include "runtime/walk.h"
 
@@ -51,19 +52,28 @@ std::vector<UnknownMember> UnknownMembers(const Object& object) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema == nullptr) return members;
   std::unordered_set<std::string> seen;
+  const auto report = [&](UnknownMember member) {
+    if (members.size() == kReportedMax) return;
+    if (seen.insert(member.path).second) members.push_back(std::move(member));
+  };
   const bool structural = object.kind().semantics() == Semantics::kCustomResource;
   PreservedItems preserved;
   Walk walk;
   walk.Run(*version->schema, object.root(),
-           [&](const Schema& parent, std::string_view key, Value) -> const Schema* {
+           [&](const Schema& parent, std::string_view key, const Value& value) -> const Schema* {
              bool known = false;
              const Schema* const schema = structural
                                               ? CustomSchema(parent, walk, key, preserved, known)
                                               : MemberSchema(parent, key, known);
-             if (known) return schema;
              if (members.size() == kReportedMax) return nullptr;
-             std::string path = walk.Path();
-             if (seen.insert(path).second) members.push_back({std::move(path), key.data()});
+             if (!known) {
+               report({walk.Path(), key.data()});
+               return nullptr;
+             }
+             if (schema == nullptr || !IsJsonSchema(*schema)) return schema;
+             std::vector<UnknownMember> below;
+             FindUnknownInJsonSchema(value, walk.Path(), below);
+             for (UnknownMember& member : below) report(std::move(member));
              return nullptr;
            });
   // Go reports them sorted, metadata first.

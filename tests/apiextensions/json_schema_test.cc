@@ -18,6 +18,8 @@ struct Shaped {
   std::vector<std::string> unknown;
 };
 
+constexpr const char* kPlace = "spec.versions[0].schema";
+
 Shaped Shape(const std::string& json) {
   runtime::Arena arena;
   Result<Value> schema = codec::ParseJson(json, arena);
@@ -25,8 +27,8 @@ Shaped Shape(const std::string& json) {
   REQUIRE(schema.ok());
   Shaped shaped;
   std::vector<runtime::UnknownMember> unknown;
-  const Status status =
-      apiextensions::NormalizeJsonSchema(*schema, "spec.versions[0].schema", arena, &unknown);
+  runtime::FindUnknownInJsonSchema(*schema, kPlace, unknown);
+  const Status status = apiextensions::NormalizeJsonSchema(*schema, kPlace, arena);
   shaped.error = status.message();
   for (const runtime::UnknownMember& member : unknown) shaped.unknown.push_back(member.path);
   if (status.ok()) codec::AppendJson(*schema, shaped.json);
@@ -53,6 +55,7 @@ TEST_CASE("apiextensions: schemas are written as Go writes JSONSchemaProps") {
       {R"({"items":{"type":"string","odd":1}})", R"({"items":{"type":"string"}})"},
       {R"({"items":[{"title":""},null]})", R"({"items":[{},{}]})"},
       {R"({"items":null,"not":null})", "{}"},
+      {R"({"items":5})", "{}"},
       {R"({"additionalProperties":true,"additionalItems":false})",
        R"({"additionalProperties":true,"additionalItems":false})"},
       {R"({"additionalProperties":{"type":"string","id":""}})",
@@ -61,6 +64,7 @@ TEST_CASE("apiextensions: schemas are written as Go writes JSONSchemaProps") {
        R"({"properties":{"a":{},"b":{"type":"string"}}})"},
       {R"({"dependencies":{"b":["x"],"a":{"title":"t"}},"definitions":{"d":{}}})",
        R"({"dependencies":{"a":{"title":"t"},"b":["x"]},"definitions":{"d":{}}})"},
+      {R"({"dependencies":{"a":5,"b":"x"}})", R"({"dependencies":{"a":{},"b":{}}})"},
       {R"({"externalDocs":{"url":"u","description":""}})", R"({"externalDocs":{"url":"u"}})"},
       {R"({"x-kubernetes-validations":[{"message":"m","rule":"r","optionalOldSelf":false},{}]})",
        R"({"x-kubernetes-validations":[{"rule":"r","message":"m","optionalOldSelf":false},)"
@@ -79,13 +83,14 @@ TEST_CASE("apiextensions: schemas are written as Go writes JSONSchemaProps") {
 TEST_CASE("apiextensions: unknown members of schemas are named where Go looks for them") {
   const Shaped shaped = Shape(
       R"({"a":1,"properties":{"p":{"b":1,"allOf":[{},{"c":1}],"items":{"hidden":1}}},
-          "additionalProperties":{"hidden":{"x":1}},"not":{"d":2}})");
+          "additionalProperties":{"hidden":{"x":1}},"not":{"d":2},
+          "externalDocs":{"url":"u","e":1},"x-kubernetes-validations":[{"rule":"r"},{"f":1}]})");
   CHECK(shaped.error.empty());
-  CHECK_THAT(
-      shaped.unknown,
-      Catch::UnorderedEquals(std::vector<std::string>{
-          "spec.versions[0].schema.a", "spec.versions[0].schema.properties.p.b",
-          "spec.versions[0].schema.properties.p.allOf[1].c", "spec.versions[0].schema.not.d"}));
+  const std::string place = kPlace;
+  CHECK(shaped.unknown == std::vector<std::string>{place + ".a", place + ".properties.p.b",
+                                                   place + ".properties.p.allOf[1].c",
+                                                   place + ".not.d", place + ".externalDocs.e",
+                                                   place + ".x-kubernetes-validations[1].f"});
 }
 
 TEST_CASE("apiextensions: values that do not fit get the errors of Go's decoder") {
@@ -112,6 +117,9 @@ TEST_CASE("apiextensions: values that do not fit get the errors of Go's decoder"
       {R"({"required":[{}]})",
        "json: cannot unmarshal object into Go struct field "
        "JSONSchemaProps.spec.versions.schema.required of type string"},
+      {R"({"dependencies":{"a":[1]}})",
+       "json: cannot unmarshal number into Go struct field "
+       "JSONSchemaProps.spec.versions.schema.dependencies of type string"},
       {R"({"x-kubernetes-validations":[{"rule":1}]})",
        "json: cannot unmarshal number into Go struct field "
        "ValidationRule.spec.versions.schema.x-kubernetes-validations.rule of type string"},

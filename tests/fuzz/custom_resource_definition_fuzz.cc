@@ -35,11 +35,15 @@ void TryJsonSchema(const std::string& text) {
   if (!parsed.ok()) return;
   runtime::Value once = *parsed;
   std::vector<runtime::UnknownMember> unknown;
-  if (!apiextensions::NormalizeJsonSchema(once, "spec", arena, &unknown).ok()) return;
+  runtime::FindUnknownInJsonSchema(once, "spec", unknown);
   Require(unknown.size() <= 100);
+  if (!apiextensions::NormalizeJsonSchema(once, "spec", arena).ok()) return;
   runtime::Value twice = once;
-  Require(apiextensions::NormalizeJsonSchema(twice, "spec", arena, nullptr).ok());
+  Require(apiextensions::NormalizeJsonSchema(twice, "spec", arena).ok());
   Require(SchemaText(once) == SchemaText(twice));
+  unknown.clear();
+  runtime::FindUnknownInJsonSchema(once, "spec", unknown);
+  Require(unknown.empty());
 }
 
 // Returns what a schema's message becomes once it is read and written. Empty: it is refused.
@@ -51,7 +55,7 @@ std::string Rewritten(const std::string& message, bool refusable) {
     return "";
   }
   runtime::Value schema = *read;
-  Require(apiextensions::NormalizeJsonSchema(schema, "spec", arena, nullptr).ok());
+  Require(apiextensions::NormalizeJsonSchema(schema, "spec", arena).ok());
   return codec::WriteJsonSchema(schema);
 }
 

@@ -61,6 +61,33 @@ TEST_CASE("runtime: settling prunes a custom resource, then fills in defaults", 
   CHECK(unknown[0].path == "spec.typo");
 }
 
+TEST_CASE("runtime: settling decodes the schemas of definitions", "[runtime]") {
+  SchemaParts any;
+  any.name = "com.example.JSONSchemaProps";
+  any.proto_message = true;
+  const SchemaPtr spec =
+      StructBuilder("com.example.Spec")
+          .Field("schema", MakeSchema(any), {.presence = Field::Presence::kPointer})
+          .Field("size", IntegerSchema(32))
+          .Build();
+  const KindPtr kind = WidgetKind(WithSpec(spec));
+  const auto object = ObjectOf(
+      kind,
+      R"({"a":1,"spec":{"b":1,"schema":{"c":1,"type":"object","id":"","not":{"d":1}},"e":1}})");
+  std::vector<UnknownMember> unknown;
+  REQUIRE(Settle(*object, {.unknown = &unknown}).ok());
+  CHECK(Print((*object)["spec"]) == R"({"schema":{"type":"object","not":{}}})");
+  std::vector<std::string> paths;
+  for (const UnknownMember& member : unknown) paths.push_back(member.path);
+  CHECK(paths ==
+        std::vector<std::string>{"a", "spec.b", "spec.schema.c", "spec.schema.not.d", "spec.e"});
+
+  const auto misfit = ObjectOf(kind, R"({"spec":{"schema":{"not":{"type":5}}}})");
+  CHECK(Settle(*misfit).message() ==
+        "json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.schema.not.type "
+        "of type string");
+}
+
 TEST_CASE("runtime: settling writes a custom resource's metadata as the Go type", "[runtime]") {
   const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kCustomResource);
   const auto object = ObjectOf(

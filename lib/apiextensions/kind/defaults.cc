@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "apiextensions/schema/json_schema.h"
 #include "apiserver/apiextensions/definition.h"
 
 namespace apiserver::v0::apiextensions {
@@ -21,29 +20,6 @@ std::string LowerOf(std::string text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return text;
-}
-
-// Normalizes the schemas of all versions: the schema of the kind calls them any value.
-void NormalizeSchemas(Object& definition) {
-  const Value versions = definition["spec"]["versions"];
-  if (versions.size() == 0) return;
-  runtime::Arena& arena = definition.arena();
-  runtime::ListBuilder shaped(arena);
-  for (std::size_t i = 0; i < versions.size(); ++i) {
-    const Value version = versions.at(i);
-    const Value validation = version["schema"];
-    const Value schema = validation["openAPIV3Schema"];
-    if (schema.is_null()) {
-      shaped.Add(version);
-      continue;
-    }
-    const std::string path = "spec.versions[" + std::to_string(i) + "].schema.openAPIV3Schema";
-    const Value with =
-        runtime::With(validation, "openAPIV3Schema", NormalizedSchema(schema, path, arena), arena);
-    shaped.Add(runtime::With(version, "schema", with, arena));
-  }
-  const Value spec = runtime::With(definition["spec"], "versions", shaped.Build(), arena);
-  definition.SetRoot(runtime::With(definition.root(), "spec", spec, arena));
 }
 
 void SetNames(Object& definition) {
@@ -78,7 +54,6 @@ void SetOnlyVersion(Object& definition, const Value& name) {
 }  // namespace
 
 void SetDefinitionDefaults(Object& definition) {
-  NormalizeSchemas(definition);
   SetNames(definition);
   const Value conversion = definition["spec"]["conversion"];
   if (conversion.is_null()) definition.Edit("spec", "conversion", "strategy") = "None";

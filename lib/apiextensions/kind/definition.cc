@@ -6,9 +6,7 @@
 #include "apiextensions/kind/defaults.h"
 #include "apiextensions/kind/stored_form.h"
 #include "apiextensions/kind/strategy.h"
-#include "apiextensions/schema/json_schema.h"
 #include "apiserver/codec/proto_schema.h"
-#include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::apiextensions {
@@ -16,25 +14,6 @@ namespace {
 
 using runtime::Object;
 using runtime::Value;
-
-// Refuses a create with a schema that does not fit its Go type. The kind's own schema calls them
-// any value, so decoding has not looked at them; an update is told by validation.
-Status RefuseMisfits(const Context& /*ctx*/, const Object& definition) {
-  const Value versions = definition["spec"]["versions"];
-  for (std::size_t i = 0; i < versions.size(); ++i) {
-    Value schema = SchemaOf(versions.at(i));
-    if (schema.is_null()) continue;
-    runtime::Arena scratch;
-    const std::string path = "spec.versions[" + std::to_string(i) + "].schema.openAPIV3Schema";
-    const Status fits = NormalizeJsonSchema(schema, path, scratch, nullptr);
-    if (fits.ok()) continue;
-    return meta::NewBadRequest(
-        "CustomResourceDefinition in version \"v1\" cannot be handled as a "
-        "CustomResourceDefinition: " +
-        std::string(fits.message()));
-  }
-  return {};
-}
 
 Result<runtime::KindPtr> MakeKind() {
   ASSIGN_OR_RETURN(const codec::ProtoSchemas schemas,
@@ -76,7 +55,6 @@ server::Resource DefinitionResource() {
   resource.configure = [](registry::StoreOptions& options) {
     options.table_convertor = NewDefinitionColumns();
     options.functions_inline = true;
-    options.refuse_create = &RefuseMisfits;
     options.validate_schema = false;
   };
   return resource;

@@ -196,7 +196,8 @@ class StructuralWalk {
         for (const Member& property : member.value.members()) {
           if (property.key != "name" && property.key != "generateName") return false;
         }
-      } else if (key != "type" && key != "default" && key != "externalDocs" && key != "example") {
+      } else if (key != "type" && key != "default" && key != "externalDocs" && key != "example" &&
+                 key != "$ref") {  // It is not part of a structure, and refused as it is.
         return false;
       }
     }

@@ -188,7 +188,7 @@ bool FitSchemas(const Object& definition, ErrorList& errors) {
     Value schema = SchemaOf(versions.at(i));
     if (schema.is_null()) continue;
     const Path path = Path("spec.versions").Index(i).Child("schema").Child(kOpenApi);
-    const Status status = NormalizeJsonSchema(schema, path.text(), arena, nullptr);
+    const Status status = NormalizeJsonSchema(schema, path.text(), arena);
     if (status.ok()) continue;
     fit = false;
     errors.Invalid(path, "", std::string(status.message()));

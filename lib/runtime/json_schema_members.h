@@ -8,7 +8,7 @@
 #include "apiserver/runtime/value.h"
 
 // The members of apiextensions' JSONSchemaProps, which contains itself and so has no Schema.
-namespace apiserver::inline v0::codec {
+namespace apiserver::inline v0::runtime {
 
 // The Go type of a member. Members of the types up to kTrueFlag are left out of JSON if they are
 // zero; the others are pointers, lists and maps.
@@ -59,9 +59,9 @@ std::span<const SmallMember> RuleMembers();
 std::span<const SmallMember> DocsMembers();
 
 // Tells if JSON leaves out a value that fits the form.
-bool IsLeftOut(MemberForm form, const runtime::Value& value);
+bool IsLeftOut(MemberForm form, const Value& value);
 
 // Returns the index of a member in SchemaMembers(). kSchemaMembers: there is none of this name.
 std::size_t FindSchemaMember(std::string_view name);
 
-}  // namespace apiserver::inline v0::codec
+}  // namespace apiserver::inline v0::runtime
