@@ -21,8 +21,22 @@ using testing::CustomServer;
 
 const std::string kFolder = "apiextensions/requests/";
 
+// Takes a patched document out of a message: in a kube-apiserver the status has an owner, too.
+std::string WithoutDocument(std::string text) {
+  const std::string begin = R"(Invalid value: \"{\\\"apiVersion)";
+  const std::string end = R"(}\": )";
+  for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    at = text.find('{', at);
+    const std::size_t last = text.find(end, at);
+    if (last == std::string::npos) break;
+    text.replace(at, last - at + 1, "OBJECT");
+  }
+  return text;
+}
+
 // Replaces what differs at each run, as record_requests.py does.
 std::string SteadyText(std::string text) {
+  text = WithoutDocument(std::move(text));
   static const std::pair<std::regex, const char*> kSteady[] = {
       {std::regex("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UID"},
       {std::regex(R"(20\d\d-\d\d-\d\dT[\d:.]+Z)"), "TIME"},
@@ -177,6 +191,9 @@ void Replay(const std::string& part) {
 
 TEST_CASE("apiextensions: odd definitions are answered as a kube-apiserver does") {
   Replay("definitions");
+}
+TEST_CASE("apiextensions: odd changes of definitions are answered as a kube-apiserver does") {
+  Replay("changes");
 }
 TEST_CASE("apiextensions: bodies without type are answered as a kube-apiserver does") {
   Replay("bodies");

@@ -9,7 +9,9 @@
 
 #include "apiserver/base/field_path.h"
 
+#include "patch/apply/json_schema_type.h"
 #include "runtime/field_list.h"
+#include "runtime/json_schema.h"
 
 namespace apiserver::v0::patch::apply {
 
@@ -156,7 +158,9 @@ class TypeBuilder {
 
   // `preserve`: the schema around keeps unknown fields; schemas without a name inherit that.
   const Type* Get(const Schema* schema, bool preserve) {
-    if (schema == nullptr || schema->type == SchemaType::kAny) return &TypeGraph::Deduced();
+    if (schema == nullptr) return &TypeGraph::Deduced();
+    if (runtime::IsJsonSchema(*schema)) return &JsonSchemaType();
+    if (schema->type == SchemaType::kAny) return &TypeGraph::Deduced();
     if (schema->type == SchemaType::kRaw) return &TypeGraph::UntypedAtomic();
     preserve = schema->preserve_unknown_fields || (preserve && schema->name().empty());
     Type*& type = made_[{schema, preserve}];

@@ -15,6 +15,8 @@ namespace {
 using runtime::Member;
 using runtime::Value;
 
+constexpr std::size_t kVisitDepthMax = 500;
+
 // Follows validatingObjectWalker in structured-merge-diff's typed package.
 class Validator {
  public:
@@ -26,9 +28,10 @@ class Validator {
   }
 
  private:
-  // Recursion goes no deeper than the schema: deduced values are not visited.
+  // Recursion goes no deeper than the schema, since deduced values are not visited. Only the
+  // schemas of CustomResourceDefinitions contain themselves: such a deep one is refused later.
   void Visit(const Value& value, const Type& type) {
-    if (type.anything) return;
+    if (type.anything || path_.size() > kVisitDepthMax) return;
     switch (type.Deduce(value).shape) {
       case Type::Shape::kMap:
         return VisitMap(value, type);

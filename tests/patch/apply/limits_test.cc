@@ -107,6 +107,32 @@ TEST_CASE("patch.apply: items that cannot be told apart are named", "[patch.appl
   CHECK(error(R"({"unknown":1})") == ".spec.unknown: field not declared in schema");
 }
 
+// The one type that contains itself, as deep as a value may be.
+TEST_CASE("patch.apply: schemas of definitions are checked at all depths", "[patch.apply]") {
+  runtime::SchemaParts any;
+  any.name = "com.example.JSONSchemaProps";
+  any.proto_message = true;
+  const ParseableType type(
+      runtime::StructBuilder("Root").Field("schema", runtime::MakeSchema(any)).Build());
+  Arena arena;
+  const auto error = [&](const std::string& schema) {
+    return std::string(
+        AsTyped(ParseObject("{\"schema\":" + schema + "}", arena), type).status().message());
+  };
+  CHECK(error(R"({"type":"object","default":{"x":1},"items":[5],"enum":[{}],"maximum":1.5,
+      "dependencies":{"a":["b"]},"x-kubernetes-validations":[{"rule":"true"}]})")
+            .empty());
+  CHECK(error(R"({"properties":{"a":{"not":{"extra":1}}}})") ==
+        ".schema.properties.a.not.extra: field not declared in schema");
+  CHECK(error(R"({"oneOf":[{"maxLength":"x"}]})") ==
+        ".schema.oneOf[0].maxLength: expected numeric (int or float), got string");
+  CHECK(error(R"({"x-kubernetes-validations":[{"rule":"a"},{"rule":"a"}]})") ==
+        R"(.schema.x-kubernetes-validations: duplicate entries for key [rule="a"])");
+  std::string deep;
+  for (int i = 0; i < 9000; ++i) deep += R"({"not":)";
+  CHECK(error(deep + "5" + std::string(9000, '}')).empty());
+}
+
 TEST_CASE("patch.apply: keys that contradict the items are refused or told apart",
           "[patch.apply]") {
   using namespace runtime;  // NOLINT: a list of builders.
