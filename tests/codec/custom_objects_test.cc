@@ -70,7 +70,7 @@ std::vector<std::string> SortedTexts(const Value& list) {
 }
 
 TEST_CASE("codec: objects are found as invalid as Go finds them", "[codec]") {
-  const std::string file = GENERATE("recorded.jsonl", "tables.jsonl");
+  const std::string file = GENERATE("recorded.jsonl", "tables.jsonl", "metadata.jsonl");
   ForEachObjectLine(file, [](const Value& line) {
     const runtime::KindPtr kind = KindOfSpec(line["schema"]);
     const auto object = ObjectOfSpec(kind, line["object"]);
@@ -103,7 +103,7 @@ std::vector<std::string> WithoutMetadata(std::vector<std::string> paths) {
 }
 
 TEST_CASE("codec: objects are pruned and defaulted as Go does it", "[codec]") {
-  const std::string file = GENERATE("recorded.jsonl", "tables.jsonl");
+  const std::string file = GENERATE("recorded.jsonl", "tables.jsonl", "metadata.jsonl");
   ForEachObjectLine(file, [](const Value& line) {
     const runtime::KindPtr kind = KindOfSpec(line["schema"]);
     const auto object = ObjectOfSpec(kind, line["object"]);

@@ -44,13 +44,17 @@ std::vector<std::string> SortedErrors(const field::ErrorList& errors) {
   return messages;
 }
 
-// Of metadata only the field is compared: Go words some of it by declarative rules.
+// Of metadata only the field is compared: Go words some of it by declarative rules. An operation is
+// required since 0.36, where the rows have that its value is invalid.
 std::string Comparable(std::string message) {
+  const std::size_t operation = message.find(".operation: ");
+  if (operation != std::string::npos) return message.substr(0, operation);
   return message.substr(0, message.find(": Invalid value"));
 }
 
-TEST_CASE("rest: resources in random objects are found as invalid as Go finds them", "[rest]") {
-  std::ifstream lines(std::string(APISERVER_TESTDATA) + "/objects/recorded.jsonl");
+TEST_CASE("rest: resources in objects are found as invalid as Go finds them", "[rest]") {
+  const std::string file = GENERATE("recorded.jsonl", "metadata.jsonl");
+  std::ifstream lines(std::string(APISERVER_TESTDATA) + "/objects/" + file);
   int found = 0;
   for (std::string text; std::getline(lines, text);) {
     CAPTURE(text);

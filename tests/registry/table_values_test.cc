@@ -78,5 +78,22 @@ TEST_CASE("registry: a text column prints whatever it finds", "[registry]") {
   CHECK(CellOf("string", "x", ".none.at.all") == "null");
 }
 
+// Test_convertor_ConvertToTable
+TEST_CASE("registry: a column of several values shows the first", "[registry]") {
+  const std::string hosts = "[{hosts: [foo]}, {hosts: [bar, baz]}]";
+  CHECK(CellOf("string", hosts, ".v[0].hosts[0]") == R"("foo")");
+  CHECK(CellOf("string", hosts, ".v[0].hosts") == R"("[\"foo\"]")");
+  CHECK(CellOf("string", hosts, ".v[1].hosts") == R"("[\"bar\",\"baz\"]")");
+  CHECK(CellOf("string", hosts, ".v[*].hosts") == R"("[\"foo\"]")");
+  const std::string bars = "[{bar: [1]}, {bar: [2, 3]}]";
+  CHECK(CellOf("string", bars, ".v[0].bar[0]") == R"("1")");
+  CHECK(CellOf("string", bars, ".v[0].bar") == R"("[1]")");
+  CHECK(CellOf("string", bars, ".v[1].bar") == R"("[2,3]")");
+  CHECK(CellOf("string", bars, ".v[*].bar") == R"("[1]")");
+  CHECK(CellOf("integer", bars, ".v[0].bar[0]") == "1");
+  CHECK(CellOf("integer", bars, ".v[0].bar") == "null");
+  CHECK(CellOf("integer", bars, ".v[*].bar") == "null");
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0::registry
