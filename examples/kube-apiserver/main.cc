@@ -50,5 +50,10 @@ int main(int argc, char** argv) {
        .admission = {apiserver::admission::NewNamespaceLifecycle({.namespaces = namespaces})},
        .namespaces = namespaces,
        .suggestions = {"get namespaces", "create -f examples/crd-resource/pets.yaml", "get crds"},
+       .configure =
+           [](apiserver::server::Config& config) {
+             config.index_of_unknown_paths = false;
+             return Status();
+           },
        .install = install});
 }

@@ -6,6 +6,7 @@
 
 #include "apiserver/response/response.h"
 #include "server/filters/filters.h"
+#include "server/page_not_found.h"
 
 namespace apiserver::v0::server {
 
@@ -13,15 +14,6 @@ namespace {
 
 // Few connections: the socket is for one administrator at a time.
 constexpr std::size_t kConnectionsMax = 16;
-
-// Answers as Go's http.NotFound does.
-http::Step PageNotFound(http::Exchange& exchange) {
-  exchange.writer().Send({.code = 404,
-                          .headers = {{"Content-Type", "text/plain; charset=utf-8"},
-                                      {"X-Content-Type-Options", "nosniff"}}},
-                         http::Bytes(std::string("404 page not found\n")));
-  return http::Step::Done();
-}
 
 // A socket of an earlier process may be left over; a file of another type is kept.
 Status RemoveSocket(const std::string& path) {

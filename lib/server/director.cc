@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "server/filters/filters.h"
 #include "server/generic_api_server.h"
+#include "server/page_not_found.h"
 
 namespace apiserver::v0::server {
 
@@ -105,6 +106,7 @@ http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
 http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
   const bool known = documents_->KnowsDiscovery(exchange.request().path);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
+  if (!known && !config_.index_of_unknown_paths) return PageNotFound(exchange);
   // An unknown path is 404 for every method, not 405.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");
@@ -114,7 +116,7 @@ http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
 
 http::Step Server::NotFound(http::Exchange& exchange) const {
   if (exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  return ServeIndex(exchange, 404);
+  return config_.index_of_unknown_paths ? ServeIndex(exchange, 404) : PageNotFound(exchange);
 }
 
 http::Step Server::ServeIndex(http::Exchange& exchange, int code) const {

@@ -176,6 +176,10 @@ struct Config {
   // loop, must not wait. Null: there is no such path.
   std::function<Status(std::uint32_t)> set_verbosity = nullptr;
 
+  // True: a path that nothing serves is answered 404 with a Status below /apis, and elsewhere with
+  // the list of all paths. False: with Go's plain text, as a kube-apiserver does.
+  bool index_of_unknown_paths = true;
+
   // The path of a Unix socket that serves /debug/pprof/ and /debug/flags/ without authentication to
   // the user that this process runs as, independent of enable_profiling. Empty: there is none.
   std::string debug_socket_path = "";
