@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "apiserver/meta/errors.h"
-#include "apiserver/rest/warnings.h"
 #include "base/status_macros.h"
 #include "endpoints/handler_span.h"
 #include "endpoints/installer.h"
+#include "endpoints/warn.h"
 
 namespace apiserver::v0::endpoints {
 
@@ -22,15 +22,6 @@ bool Take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
-}
-
-// Adds a warning. A read has no recorder, since hardly any read has warnings: it gets this one
-// alone, which a watch then keeps for as long as it lasts.
-void Warn(http::Exchange& exchange, const rest::WarningPtr& warning) {
-  if (const auto* recorder = exchange.Find<rest::WarningRecorderPtr>()) {
-    return (*recorder)->Add(warning);
-  }
-  exchange.Set(rest::WarningPtr(warning));
 }
 
 // Returns the part of the path between the prefix of the group version and the resource.
@@ -145,10 +136,9 @@ class Dispatcher final : public Installed {
     if (!exchange.Find<rest::Namespace>()) {
       exchange.Set(rest::Namespace{std::string(info.namespace_)});
     }
-    const std::string& method = exchange.request().method;
-    const bool as_get = method == "HEAD" && exchange.Find<HeadAsGet>() != nullptr;
+    const bool by_verb = exchange.Find<ByVerb>() != nullptr;
     ASSIGN_OR_RETURN(const Action* const action,
-                     Find(*resource, info, as_get ? std::string_view("GET") : method));
+                     Find(*resource, info, exchange.request().method, by_verb));
     if (const auto& deprecation = resource->scope->deprecation) Warn(exchange, deprecation);
     return Found{resource, action};
   }
@@ -168,9 +158,12 @@ class Dispatcher final : public Installed {
   // asked about `info`, and an action is found only if `info` says all that the action stands for.
   // So the request that is served is the one that was authorized.
   Result<const Action*> Find(const Resource& resource, const request::RequestInfo& info,
-                             std::string_view method) const {
-    const auto where = WhereOf(info, resource, prefix_);
+                             std::string_view method, bool by_verb = false) const {
+    auto where = WhereOf(info, resource, prefix_);
     if (!where) return NotFound();
+    if (by_verb && method == "HEAD") method = "GET";
+    // The handler sees to it that the object has the name of the path.
+    if (by_verb && method == "POST") where = Where::kCollection;
     // Across all namespaces there are only lists and watches.
     const bool only_get = resource.scope->namespaced && info.namespace_.empty();
     bool some = false;

@@ -139,6 +139,14 @@ TEST_CASE("apiextensions: verbs and subresources that custom resources do not ha
     CHECK(unnamed.code == 400);
     CHECK(unnamed.message() == "name must be provided");
   }
+  // POST to an object creates it, if it has that name: it was authorized under that.
+  const std::string two = std::string(kFoos) + "/two";
+  CHECK(server.Call("POST", two, Foo("two")).code == 201);
+  CHECK(server.Call("POST", two, Foo("two")).code == 409);
+  const Answer other = server.Call("POST", two, Foo("three"));
+  CHECK(other.code == 400);
+  CHECK(other.message() ==
+        "the name of the object (three) does not match the name on the URL (two)");
   // HEAD is a get here.
   CHECK(server.Call("HEAD", kOne).code == 200);
   CHECK(server.Call("HEAD", std::string(kFoos) + "/none").code == 404);
@@ -235,6 +243,15 @@ TEST_CASE("apiextensions: bodies and answers are YAML as well, but not protobuf"
   CHECK(created.code == 201);
   CHECK(Contains(created.body, "\n  color: red"));
   const std::string protobuf = "application/vnd.kubernetes.protobuf";
+  // A kube-apiserver 1.35.4 panics and closes the connection.
+  const std::string head("k8s\0", 4);
+  for (const std::string& body : {head + "\n\x16\n\x0e" + "example.com/v1" + "\x12\x04" + "Foo2",
+                                  head, Foo("one"), std::string()}) {
+    const Answer refused = server.Call("POST", kFoos, body, {{"Content-Type", protobuf}});
+    INFO(refused.body);
+    CHECK(refused.code == 400);
+    CHECK(refused["kind"].AsString() == "Status");
+  }
   CHECK(server.Call("GET", kOne, "", {{"Accept", protobuf}}).code == 406);
   // Only of the metadata: that has a protobuf form.
   CHECK(server
@@ -341,6 +358,19 @@ TEST_CASE("apiextensions: a deprecated version names the one to use instead", "[
   CHECK(
       Contains(WarningsOf(read), "example.com/v1alpha1 Foo is deprecated; use example.com/v1 Foo"));
   CHECK(WarningsOf(server.Get(kFoos)).empty());
+  // Whatever is asked of it: a Scale, what is not there, what is not allowed.
+  const std::string one = "/apis/example.com/v1alpha1/namespaces/default/foos/one";
+  const auto warns = [&](const std::string& method, const std::string& path, int code) {
+    const Answer answer = server.Call(method, path, "{}");
+    INFO(method << " " << path << " " << answer.body);
+    CHECK(answer.code == code);
+    CHECK(answer.headers.GetAll("Warning").size() == 1);
+  };
+  warns("GET", one + "/scale", 404);
+  warns("GET", one + "/none", 404);
+  warns("DELETE", one + "/none", 404);
+  warns("PURGE", one, 405);
+  warns("PUT", one, 400);
 }
 
 // TestSelectableFields

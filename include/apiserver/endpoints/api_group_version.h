@@ -43,9 +43,10 @@ struct Environment {
   Random* random = &SecureRandom();
 };
 
-// Set in an exchange, lets HEAD be answered as GET: as it is of custom resources, where upstream
-// looks at the verb alone. Other resources answer it with 405.
-struct HeadAsGet {};
+// Set in an exchange, lets the verb of the RequestInfo choose the action more than the method does,
+// as upstream does for custom resources: HEAD is answered as GET, and POST to an object creates the
+// object of that name. Other resources answer both with 405.
+struct ByVerb {};
 
 // A resource of a group version with its subresources, ready to serve. Immutable; it dispatches by
 // the request's RequestInfo rather than by matching patterns again. Any thread; on a loop Serve()

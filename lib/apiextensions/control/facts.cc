@@ -6,6 +6,7 @@
 #include "apiserver/apiextensions/definition.h"
 #include "apiserver/base/context.h"
 #include "apiserver/runtime/convert.h"
+#include "apiserver/runtime/scheme.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::apiextensions {
@@ -27,13 +28,40 @@ bool HasFinalizer(const runtime::Object& object, std::string_view name) {
                      [name](const Value& each) { return each.AsString() == name; });
 }
 
-VersionFacts VersionIn(const Value& version) {
+// Follows defaultDeprecationWarning of pkg/apiserver/customresource_handler.go: names the best
+// version that is newer, served and not deprecated.
+std::string DeprecationOf(const Value& spec, std::string_view deprecated) {
+  std::string_view instead;
+  for (const Value& version : spec["versions"].items()) {
+    const std::string_view name = version["name"].AsString();
+    if (!version["served"].AsBool() || version["deprecated"].AsBool()) continue;
+    if (!runtime::VersionPreferred(name, deprecated)) continue;
+    if (instead.empty() || runtime::VersionPreferred(name, instead)) instead = name;
+  }
+  const auto named = [&spec](std::string_view version) {
+    std::string text(spec["group"].AsString());
+    text.append("/").append(version).append(" ").append(spec["names"]["kind"].AsString());
+    return text;
+  };
+  std::string text = named(deprecated) + " is deprecated";
+  return instead.empty() ? text : text + "; use " + named(instead);
+}
+
+rest::WarningPtr WarningOf(const Value& spec, const Value& version) {
+  if (!version["deprecated"].AsBool()) return nullptr;
+  const Value own = version["deprecationWarning"];
+  return std::make_shared<const rest::Warning>(
+      own.is_null() ? DeprecationOf(spec, version["name"].AsString()) : TextIn(own));
+}
+
+VersionFacts VersionIn(const Value& spec, const Value& version) {
   const Value subresources = version["subresources"];
   return {.name = TextIn(version["name"]),
           .served = version["served"].AsBool(),
           .storage = version["storage"].AsBool(),
           .status = !subresources["status"].is_null(),
-          .scale = !subresources["scale"].is_null()};
+          .scale = !subresources["scale"].is_null(),
+          .deprecation = WarningOf(spec, version)};
 }
 
 }  // namespace
@@ -82,7 +110,7 @@ Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& 
   facts->requested = NamesIn(spec["names"]);
   facts->accepted = NamesIn((*read)["status"]["acceptedNames"]);
   for (const Value& version : spec["versions"].items()) {
-    facts->versions.push_back(VersionIn(version));
+    facts->versions.push_back(VersionIn(spec, version));
   }
   const Value names = FindCondition(*read, kNamesAccepted);
   facts->names_accepted = names["status"].AsString() == "True";

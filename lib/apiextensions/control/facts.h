@@ -9,6 +9,7 @@
 
 #include "apiextensions/control/structure.h"
 #include "apiserver/base/status.h"
+#include "apiserver/rest/warnings.h"
 #include "apiserver/runtime/object.h"
 
 namespace apiserver::inline v0::apiextensions {
@@ -32,6 +33,8 @@ struct VersionFacts {
   bool storage = false;
   bool status = false;  // It has the subresource.
   bool scale = false;   // It has the subresource.
+  // The warning of everything that is asked of the version. Null: it is not deprecated.
+  rest::WarningPtr deprecation = nullptr;
 };
 
 // Holds what control and serving know of a CustomResourceDefinition at all times: a thousandth of

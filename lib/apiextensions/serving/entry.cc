@@ -12,6 +12,7 @@
 #include "apiserver/rest/status.h"
 #include "apiserver/runtime/scheme.h"
 #include "base/status_macros.h"
+#include "endpoints/warn.h"
 #include "registry/table_convertor.h"
 
 namespace apiserver::v0::apiextensions {
@@ -44,31 +45,11 @@ runtime::PrinterColumn AgeColumn() {
           .description = std::string(registry::kCreationTimestampDescription)};
 }
 
-// Follows defaultDeprecationWarning of pkg/apiserver/customresource_handler.go: names the best
-// version that is newer, served and not deprecated.
-std::string DeprecationOf(const Value& spec, std::string_view deprecated) {
-  std::string_view instead;
-  for (const Value& version : spec["versions"].items()) {
-    const std::string_view name = version["name"].AsString();
-    if (!version["served"].AsBool() || version["deprecated"].AsBool()) continue;
-    if (!runtime::VersionPreferred(name, deprecated)) continue;
-    if (instead.empty() || runtime::VersionPreferred(name, instead)) instead = name;
-  }
-  const auto named = [&spec](std::string_view version) {
-    std::string text(spec["group"].AsString());
-    text.append("/").append(version).append(" ").append(spec["names"]["kind"].AsString());
-    return text;
-  };
-  std::string text = named(deprecated) + " is deprecated";
-  return instead.empty() ? text : text + "; use " + named(instead);
-}
-
-// Adds what upstream gives a version that does not say it: the Age column, a warning.
-void FillIn(const Value& spec, const Value& version, runtime::KindVersion& kind) {
+// Adds the column that upstream gives a version that has none. The route of a version warns that it
+// is deprecated, so that its kind does not.
+void FillIn(runtime::KindVersion& kind) {
   if (kind.columns.empty()) kind.columns.push_back(AgeColumn());
-  if (version["deprecated"].AsBool() && version["deprecationWarning"].is_null()) {
-    kind.deprecation_warning = DeprecationOf(spec, kind.version);
-  }
+  kind.deprecation_warning.clear();
 }
 
 // Returns the content of a definition with schemas that keep everything in the place of its own,
@@ -120,13 +101,13 @@ class Entry::VersionRoute final : public server::Route {
   http::Step Serve(http::Exchange& exchange) override {
     RETURN_IF_ERROR(Check(exchange));
     ASSIGN_OR_RETURN(const std::shared_ptr<server::Route> route, Made(exchange));
-    if (exchange.request().method == "HEAD") exchange.Set(endpoints::HeadAsGet{});
+    ChooseByVerb(exchange);
     return route->Serve(exchange);
   }
   Status CheckBeforeBody(http::Exchange& exchange) const override {
     RETURN_IF_ERROR(Check(exchange));
     ASSIGN_OR_RETURN(const std::shared_ptr<server::Route> route, Made(exchange));
-    if (exchange.request().method == "HEAD") exchange.Set(endpoints::HeadAsGet{});
+    ChooseByVerb(exchange);
     return route->CheckBeforeBody(exchange);
   }
   // Nothing is connected to a custom resource.
@@ -161,9 +142,18 @@ class Entry::VersionRoute final : public server::Route {
            (subresource == "scale" && version_.scale);
   }
 
-  // Follows crdHandler.ServeHTTP behind the choice of a version.
-  Status Check(const http::Exchange& exchange) const {
+  // Tells the route to look at the verb where upstream does not look at the method.
+  static void ChooseByVerb(http::Exchange& exchange) {
+    const std::string& method = exchange.request().method;
+    const bool named_post = method == "POST" && !exchange.Get<request::RequestInfo>().name.empty();
+    if (named_post || method == "HEAD") exchange.Set(endpoints::ByVerb{});
+  }
+
+  // Follows crdHandler.ServeHTTP behind the choice of a version. Whatever is asked of a deprecated
+  // version is answered with its warning.
+  Status Check(http::Exchange& exchange) const {
     const auto& info = exchange.Get<request::RequestInfo>();
+    if (version_.deprecation != nullptr) endpoints::Warn(exchange, version_.deprecation);
     const meta::GroupResource resource{std::string(info.api_group), std::string(info.resource)};
     if (!IsServed(info.subresource)) return meta::NewNotFound(resource, info.name);
     const bool main = info.subresource.empty();
@@ -265,7 +255,7 @@ Result<runtime::KindOptions> Entry::KindOptionsOf(Built& built) const {
   }
   const Value versions = (*read)["spec"]["versions"];
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    FillIn((*read)["spec"], versions.at(i), options.versions.at(i));
+    FillIn(options.versions.at(i));
     built.selectable[options.versions[i].version] = SelectableIn(versions.at(i));
   }
   return options;

@@ -21,6 +21,10 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
   ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
                    scope.Decode(exchange, options.field_validation));
   const auto& info = exchange.Get<request::RequestInfo>();
+  // A create at the path of an object was authorized, and is admitted, under the name of the path.
+  if (scope.subresource.empty() && !info.name.empty()) {
+    RETURN_IF_ERROR(scope.CheckName(*object, info.name, info.namespace_));
+  }
   rest::WipeObjectMetaSystemFields(*object);
   RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
   DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);

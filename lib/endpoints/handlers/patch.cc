@@ -33,12 +33,19 @@ struct Form {
   bool cbor;
 };
 
+// Returns the kind that says which patches there are: a Scale is patched as what it scales.
+const runtime::Kind& PatchedKind(const RequestScope& scope) {
+  const bool custom = scope.resource_kind->semantics() == runtime::Semantics::kCustomResource;
+  return custom ? *scope.resource_kind : *scope.kind;
+}
+
 Result<Form> FormOf(const RequestScope& scope, const http::Exchange& exchange) {
+  const runtime::Kind& kind = PatchedKind(scope);
   const bool speaks_cbor = exchange.Find<response::ServesCbor>() != nullptr;
   const std::string_view content_type = exchange.request().headers.Get("Content-Type");
   const bool cbor = speaks_cbor && PatchMediaTypeOf(content_type) == kApplyCborMediaType;
-  const auto type = cbor ? PatchType::kApply : PatchTypeOf(*scope.kind, content_type);
-  if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(*scope.kind, speaks_cbor));
+  const auto type = cbor ? PatchType::kApply : PatchTypeOf(kind, content_type);
+  if (!type) return meta::NewUnsupportedMediaType(AcceptedPatchTypes(kind, speaks_cbor));
   return Form{*type, cbor};
 }
 
