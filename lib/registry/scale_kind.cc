@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "apiserver/registry/scale.h"
+#include "registry/table_convertor.h"
 
 namespace apiserver::v0::registry {
 namespace {
@@ -48,7 +49,10 @@ runtime::KindPtr ScaleKind() {
        .type = "integer",
        .json_path = ".status.replicas",
        .description = "Number of actual replicas"},
-      {.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"},
+      {.name = "Age",
+       .type = "date",
+       .json_path = ".metadata.creationTimestamp",
+       .description = std::string(kCreationTimestampDescription)},
   };
   runtime::KindOptions options{.group = "autoscaling",
                                .kind = "Scale",

@@ -6,6 +6,7 @@
 
 #include "apiserver/audit/request.h"
 #include "apiserver/codec/codec.h"
+#include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
@@ -32,12 +33,36 @@ std::string ApiVersion(const Target& target) {
   return target.kind->gvk(target.version).group_version().ToString();
 }
 
-// Writes the members before the items, which are appended behind it one by one.
-std::string ListPrefix(const runtime::List& list, const Target& target) {
-  return "{\"kind\":\"" + target.kind->list_kind() + "\",\"apiVersion\":\"" + ApiVersion(target) +
-         "\",\"metadata\":" +
-         ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count) +
-         ",\"items\":[";
+// The texts around the items of a list.
+struct ListFrame {
+  std::string head;
+  std::string tail;
+};
+
+// Returns the metadata of a list of custom resources, which is a map to Go: it is sorted, and has
+// `continue` even if there is nothing to go on with.
+std::string UntypedListMetaJson(const runtime::List& list) {
+  std::string json = "{\"continue\":";
+  codec::AppendJsonString(list.continue_token, json);
+  if (list.remaining_item_count) {
+    json.append(",\"remainingItemCount\":").append(std::to_string(*list.remaining_item_count));
+  }
+  json += ",\"resourceVersion\":";
+  codec::AppendJsonString(list.resource_version, json);
+  return json + "}";
+}
+
+ListFrame FrameOf(const runtime::List& list, const Target& target) {
+  const std::string& kind = target.kind->list_kind();
+  const std::string version = "\"apiVersion\":\"" + ApiVersion(target) + "\"";
+  if (target.kind->semantics() == runtime::Semantics::kCustomResource) {
+    return {"{" + version + ",\"items\":[",
+            "],\"kind\":\"" + kind + "\",\"metadata\":" + UntypedListMetaJson(list) + "}\n"};
+  }
+  return {"{\"kind\":\"" + kind + "\"," + version + ",\"metadata\":" +
+              ListMetaJson(list.resource_version, list.continue_token, list.remaining_item_count) +
+              ",\"items\":[",
+          std::string(kTail)};
 }
 
 std::size_t SizeOf(const std::vector<runtime::EncodingPtr>& encodings) {
@@ -80,12 +105,13 @@ class ListBody final : public http::BodySource {
   ListBody(const runtime::List& list, Target target, std::vector<runtime::EncodingPtr> encodings)
       : target_(std::move(target)),
         encodings_(std::move(encodings)),
-        buffer_(ListPrefix(list, target_)) {}
+        frame_(FrameOf(list, target_)),
+        buffer_(std::move(frame_.head)) {}
 
   // Returns whether the whole list is longer than `bytes`.
   // Stops counting as soon as the answer is known.
   bool LongerThan(std::size_t bytes) const {
-    std::size_t size = buffer_.size() + kTail.size() + encodings_.size() - 1;
+    std::size_t size = buffer_.size() + frame_.tail.size() + encodings_.size() - 1;
     const std::string_view item = ItemPrefix(target_);
     for (std::size_t i = 0; i < encodings_.size() && size <= bytes; ++i) {
       size += item.size();
@@ -103,7 +129,7 @@ class ListBody final : public http::BodySource {
       AppendItem(target_, *encodings_[next_++], buffer_);
     }
     const bool last = next_ == encodings_.size();
-    if (last) buffer_ += kTail;
+    if (last) buffer_ += frame_.tail;
     // Hands the buffer over instead of copying it.
     out.Take(std::exchange(buffer_, {}));
     return last ? http::Pull::kEnd : http::Pull::kMore;
@@ -113,6 +139,7 @@ class ListBody final : public http::BodySource {
   Target target_;
   std::vector<runtime::EncodingPtr> encodings_;
   std::size_t next_ = 0;
+  ListFrame frame_;  // Without its head, which the buffer begins with.
   std::string buffer_;
 };
 
@@ -135,12 +162,14 @@ void LogWholeList(const http::Exchange& exchange, const runtime::List& list, con
   if (!encodings.ok()) return;
   ListBody body(list, target, *encodings);
   if (body.LongerThan(audit::kObjectBytesMax)) return audit::LogObjectTooLarge(exchange.ctx());
-  std::string json = ListPrefix(list, target);
+  ListFrame frame = FrameOf(list, target);
+  std::string json = std::move(frame.head);
   for (const runtime::EncodingPtr& encoding : *encodings) {
     if (json.back() != '[') json += ',';
     AppendItem(target, *encoding, json);
   }
-  LogAnswer(exchange, json + "]}");
+  frame.tail.pop_back();  // The line ends behind the answer.
+  LogAnswer(exchange, json + frame.tail);
 }
 
 // A long list in plain JSON is streamed from encodings that all exist; nothing can fail after the
@@ -167,15 +196,16 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
     return StreamList(exchange, std::make_unique<ListBody>(list, target, std::move(encodings)));
   }
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
-  std::string json = ListPrefix(list, target);
+  ListFrame frame = FrameOf(list, target);
+  std::string json = std::move(frame.head);
   // The exact size, so that the text never moves while it grows.
   json.reserve(json.size() + SizeOf(encodings) +
-               encodings.size() * (ItemPrefix(target).size() + 1) + kTail.size());
+               encodings.size() * (ItemPrefix(target).size() + 1) + frame.tail.size());
   for (const runtime::EncodingPtr& encoding : encodings) {
     if (json.back() != '[') json += ',';
     AppendItem(target, *encoding, json);
   }
-  json += kTail;
+  json += frame.tail;
   return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
 

@@ -6,6 +6,7 @@
 #include "apiserver/codec/codec.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/protobuf.h"
+#include "apiserver/codec/yaml.h"
 #include "apiserver/meta/status.h"
 #include "response/audit.h"
 #include "response/negotiate.h"
@@ -58,8 +59,18 @@ void WriteStatus(http::Exchange& exchange, const Status& whole) {
                                                 codec::CborOfJson(codec::StatusToJson(status)));
     return;
   }
+  std::string json = codec::StatusToJson(status, negotiated.pretty);
+  if (negotiated.type == codec::MediaType::kYaml) {
+    runtime::Arena arena;
+    const auto value = codec::ParseJson(json, arena);  // Cannot fail: it was just written.
+    std::string yaml;
+    if (value.ok()) codec::AppendYaml(*value, yaml);
+    head.headers.Add("Content-Type", "application/yaml");
+    exchange.writer().Send(std::move(head), std::move(yaml));
+    return;
+  }
   head.headers.Add("Content-Type", "application/json");
-  exchange.writer().Send(std::move(head), codec::StatusToJson(status, negotiated.pretty));
+  exchange.writer().Send(std::move(head), std::move(json));
 }
 
 // `print_code`: Go prints the code of some statuses only.
