@@ -201,6 +201,35 @@ Status Settle(Object& object, const std::string& body, const std::vector<Duplica
   return {};
 }
 
+// True for an object of the kind in a version that it does not have, if the caller wants that.
+bool IsOfUnknownVersion(const DecodeOptions& options, const GroupVersionKind& gvk) {
+  if (!options.unknown_versions) return false;
+  const GroupVersionKind expected = options.kind->gvk(options.version);
+  return gvk.group == expected.group && gvk.kind == expected.kind;
+}
+
+// Returns a custom object in a version that its definition does not have. Upstream decodes it
+// without a schema, which knows its metadata alone, and refuses it when versions are compared.
+DecodedObject OfUnknownVersion(const DecodeOptions& options, const GroupVersionKind& gvk,
+                               DecodedBody parsed, const std::vector<DuplicateKey>& duplicates) {
+  DecodedObject decoded;
+  decoded.strict_errors = std::move(parsed.strict_errors);
+  for (const DuplicateKey& key : duplicates) {
+    decoded.strict_errors.push_back(DuplicateField(key.path));
+  }
+  std::vector<std::string_view> unknown;
+  for (const runtime::Member& member : parsed.root.members()) {
+    if (member.key != "metadata") unknown.push_back(member.key);
+  }
+  std::sort(unknown.begin(), unknown.end());
+  for (const std::string_view key : unknown) {
+    decoded.strict_errors.push_back("unknown field " + field::QuoteShort(key));
+  }
+  decoded.object =
+      std::make_unique<Object>(options.kind, gvk.version, std::move(parsed.arena), parsed.root);
+  return decoded;
+}
+
 Result<DecodedObject> DecodeProtobufObject(const std::shared_ptr<const std::string>& body,
                                            const DecodeOptions& options) {
   const Result<ProtobufEnvelope> envelope = OpenProtobufEnvelope(*body);
@@ -277,6 +306,9 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   const Result<GroupVersionKind> gvk = GvkOf(parsed->api_version, parsed->kind, options);
   if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);
   if (const Status known = CheckRegistered(*options.kind, *gvk); !known.ok()) {
+    if (custom && IsOfUnknownVersion(options, *gvk)) {
+      return OfUnknownVersion(options, *gvk, *std::move(parsed), duplicates);
+    }
     if (custom) return NotThisCustomKind(options, *gvk, parsed->root);
     return CannotBeHandled(*gvk, *options.kind, known.message());
   }

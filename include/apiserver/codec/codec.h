@@ -49,6 +49,10 @@ struct DecodeOptions {
   // A body without kind or apiVersion is taken for this kind and version.
   runtime::KindPtr kind;
   std::string version;
+  // A custom resource in a version that the kind does not have is returned in that version, with
+  // all of its members but metadata among the strict errors, for the caller to refuse: as upstream
+  // does.
+  bool unknown_versions = false;
 };
 // A request's object.
 struct DecodedObject {

@@ -105,8 +105,10 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
     http::Exchange& exchange, meta::FieldValidation validation) const {
   ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
   RETURN_IF_ERROR(ReserveDecoding(exchange));
-  ASSIGN_OR_RETURN(codec::DecodedObject decoded,
-                   codec::DecodeObject(type, exchange.body(), {.kind = kind, .version = version}));
+  ASSIGN_OR_RETURN(
+      codec::DecodedObject decoded,
+      codec::DecodeObject(type, exchange.body(),
+                          {.kind = kind, .version = version, .unknown_versions = true}));
   // The arena is known now, and is mostly smaller than the reservation.
   exchange.decoding().Resize(decoded.object->arena().bytes_reserved());
   RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation));
