@@ -55,9 +55,9 @@ class CustomDefaultsPass final : public RewritePass {
     bool additional = false;
     const Schema* const below = CustomMember(schema, member.key, additional);
     const bool null = member.value.is_null() && below != nullptr && !below->nullable;
-    if (null && !additional) {
-      // A default takes its place, or nothing.
-      changed = true;
+    const Field* const field = null && !additional ? schema.FindField(member.key) : nullptr;
+    if (field != nullptr && field->default_value() != nullptr) {
+      changed = true;  // The default takes its place. A null without one has been kept on purpose.
     } else {
       slots.push_back({member.key, Replaced(below, member.value, changed), below});
     }
@@ -92,7 +92,9 @@ Status SetCustomDefaults(Object& object, const Schema& schema, std::size_t arena
   }
   object.SetRoot(root);
   // Upstream drops from the schema's defaults what metadata of an embedded resource cannot have.
-  if (pass.added_to_embedded()) return PruneCustom(object, /*stored=*/true, arena_max);
+  if (pass.added_to_embedded()) {
+    return PruneCustom(object, {.stored = true, .keep_nulls = true, .arena_max = arena_max});
+  }
   return {};
 }
 

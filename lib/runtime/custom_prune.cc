@@ -58,8 +58,7 @@ std::string EmbeddedProblem(const Value& resource, Arena& scratch, std::string_v
 // apiextensions-apiserver in one pass.
 class CustomPrunePass final : public RewritePass {
  public:
-  CustomPrunePass(bool stored, Arena& arena, std::size_t arena_max)
-      : stored_(stored), arena_(arena), arena_max_(arena_max) {}
+  CustomPrunePass(const PruneRules& rules, Arena& arena) : rules_(rules), arena_(arena) {}
 
   bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
     const bool root = std::exchange(root_, false);
@@ -81,8 +80,10 @@ class CustomPrunePass final : public RewritePass {
   }
 
  private:
-  static bool IsDroppedNull(const Schema& parent, const Schema* schema, const Member& member) {
+  // A null that is kept is refused by validation, unless nothing says its type.
+  bool IsDroppedNull(const Schema& parent, const Schema* schema, const Member& member) const {
     if (!member.value.is_null() || schema == nullptr || schema == &Undeclared()) return false;
+    if (rules_.keep_nulls && schema->type != SchemaType::kAny) return false;
     return !schema->nullable && DefaultOf(parent, member.key, *schema) == nullptr;
   }
 
@@ -106,16 +107,17 @@ class CustomPrunePass final : public RewritePass {
       return true;
     }
     if (member.key != "metadata") {
-      if (!member.value.is_string() && !stored_) return false;
-      if (member.value.is_string()) slots.push_back({member.key, member.value});
-      changed |= !member.value.is_string();
+      const bool fits = member.value.is_string() || (rules_.keep_nulls && member.value.is_null());
+      if (!fits && !rules_.stored) return false;
+      if (fits) slots.push_back({member.key, member.value});
+      changed |= !fits;
       return true;
     }
     Value metadata = member.value;
     const Status fits =
-        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", arena_, metadata, arena_max_);
+        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", arena_, metadata, rules_.arena_max);
     if (!fits.ok()) {
-      if (!stored_) return false;
+      if (!rules_.stored) return false;
       metadata = member.value.is_map() ? FittingMetadata(member.value, arena_) : member.value;
     }
     changed |= metadata.members().data() != member.value.members().data() ||
@@ -124,9 +126,8 @@ class CustomPrunePass final : public RewritePass {
     return true;
   }
 
-  const bool stored_;
+  const PruneRules rules_;
   Arena& arena_;
-  const std::size_t arena_max_;
   PreservedItems preserved_;
   bool root_ = true;
 };
@@ -202,12 +203,12 @@ Value FittingMetadata(const Value& metadata, Arena& arena) {
   return fitting;
 }
 
-Status PruneCustom(Object& object, bool stored, std::size_t arena_max) {
+Status PruneCustom(Object& object, const PruneRules& rules) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
   Value root = object.root();
-  CustomPrunePass pass(stored, object.arena(), arena_max);
-  switch (Rewrite(*version->schema, pass, object.arena(), root, arena_max)) {
+  CustomPrunePass pass(rules, object.arena());
+  switch (Rewrite(*version->schema, pass, object.arena(), root, rules.arena_max)) {
     case Rewritten::kWhole:
       object.SetRoot(root);
       return {};

@@ -27,10 +27,16 @@ const Schema* KeptMember(const Schema& parent, const Value& holder, std::string_
 // Tells if a key is one of the members that every resource has: apiVersion, kind, metadata.
 bool IsResourceMember(std::string_view key);
 
+// The options of PruneCustom(), as in SettleRules.
+struct PruneRules {
+  // Metadata that does not fit is dropped member by member instead of being an error.
+  bool stored = false;
+  bool keep_nulls = false;
+  std::size_t arena_max = 0;
+};
 // Drops the members of a custom object that its schema does not know, and nulls that may not be
-// there and have no default; normalizes the metadata of embedded resources. `stored`: metadata that
-// does not fit is dropped member by member instead of being an error.
-Status PruneCustom(Object& object, bool stored, std::size_t arena_max);
+// there and have no default; normalizes the metadata of embedded resources.
+Status PruneCustom(Object& object, const PruneRules& rules);
 // Returns `metadata` as Go's ObjectMeta keeps it, without the members that do not fit.
 Value FittingMetadata(const Value& metadata, Arena& arena);
 

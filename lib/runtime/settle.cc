@@ -19,7 +19,10 @@ Status Settle(Object& object, const SettleRules& rules) {
   // Unknown members are collected before pruning drops them.
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
   const bool custom = object.kind().semantics() == Semantics::kCustomResource;
-  if (rules.shape && custom) RETURN_IF_ERROR(PruneCustom(object, rules.stored, arena_max));
+  if (rules.shape && custom) {
+    RETURN_IF_ERROR(PruneCustom(
+        object, {.stored = rules.stored, .keep_nulls = rules.keep_nulls, .arena_max = arena_max}));
+  }
   if (rules.shape) RETURN_IF_ERROR(Normalize(object, rules.stored, arena_max));
   return rules.defaults ? SetDefaults(object, arena_max) : Status();
 }

@@ -321,16 +321,41 @@ TEST_CASE("scenarios: a write of the status is validated by the status alone", "
   CHECK(server.Patch(kFirst, R"({"spec":{"num":15}})").code == 422);
 }
 
-// TestApplyNullToObject
-TEST_CASE("scenarios: null may be applied in the place of an object", "[apiextensions]") {
+// TestApplyNullToObject, all of its combinations.
+TEST_CASE("scenarios: null is applied in the place of an object that is nullable",
+          "[apiextensions]") {
+  for (const bool nullable : {true, false}) {
+    for (const std::string required : {"", R"("required":["inner"],)"}) {
+      for (const std::string required_below : {"", R"("required":["a","b"],)"}) {
+        CustomServer server;
+        server.Define(Having(R"("spec":{"type":"object",)" + required +
+                             R"("properties":{"inner":{"type":"object",)" + required_below +
+                             (nullable ? R"("nullable":true,)" : "") +
+                             R"("properties":{"a":{"type":"string"},"b":{"type":"string"}}}}})"));
+        REQUIRE(server.Apply(kFirst, Foo("one", R"({"inner":{"a":"1","b":"2"}})")).code == 201);
+        const Answer applied = server.Apply(kFirst, Foo("one", R"({"inner":null})"));
+        INFO(applied.body);
+        CHECK(applied.code == (nullable ? 200 : 422));
+        CHECK(applied["spec"]["inner"].is_null());
+        CHECK(Contains(applied.body, "must be of type object") == !nullable);
+      }
+    }
+  }
+}
+
+TEST_CASE("scenarios: null is applied in the place of a value that has a default",
+          "[apiextensions]") {
   CustomServer server;
-  server.Define(Having(R"("spec":{"type":"object","properties":{"object":{"type":"object",
-"nullable":true,"properties":{"a":{"type":"string"}}}}})"));
-  REQUIRE(server.Apply(kFirst, Foo("one", R"({"object":{"a":"b"}})")).code == 201);
-  const Answer applied = server.Apply(kFirst, Foo("one", R"({"object":null})"));
-  INFO(applied.body);
-  CHECK(applied.code == 200);
-  CHECK(applied["spec"]["object"].is_null());
+  server.Define(Having(R"("spec":{"type":"object","properties":{"size":{"type":"integer",
+"default":3},"tags":{"type":"array","items":{"type":"string"}}}})"));
+  const Answer applied = server.Apply(kFirst, Foo("one", R"({"size":null})"));
+  CHECK(applied.code == 201);
+  CHECK(applied["spec"]["size"].AsInt() == 3);
+  const Answer refused = server.Apply(kFirst, Foo("one", R"({"tags":["a",null]})"));
+  CHECK(refused.code == 422);
+  CHECK(Contains(refused.message(), "spec.tags[1]"));
+  // A merge patch takes the field away, and other bodies lose it.
+  CHECK(server.Patch(kFirst, R"({"spec":{"tags":null}})").code == 200);
 }
 
 // TestFinalization, TestFinalizationAndDeletion

@@ -81,10 +81,12 @@ TEST_CASE("runtime: a zero held by value is defaulted in Go types, not in custom
         R"({"a":"","b":0,"maybe":"","main":{"protocol":"UDP"}})");
 }
 
-TEST_CASE("runtime: a null of a custom resource stays only where it is allowed", "[runtime]") {
+TEST_CASE("runtime: a default of a custom resource takes the place of a null that is not allowed",
+          "[runtime]") {
+  // Nulls without a default are pruning's.
   CHECK(Defaulted(Semantics::kCustomResource,
                   R"({"spec":{"a":null,"b":2,"main":{"name":null},"maybe":null,"plain":null}})") ==
-        R"({"a":"A","b":2,"main":{"protocol":"TCP"},"maybe":null})");
+        R"({"a":"A","b":2,"main":{"name":null,"protocol":"TCP"},"maybe":null,"plain":null})");
 }
 
 TEST_CASE("runtime: what needs no default is left untouched", "[runtime]") {

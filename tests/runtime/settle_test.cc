@@ -88,6 +88,17 @@ TEST_CASE("runtime: settling decodes the schemas of definitions", "[runtime]") {
         "of type string");
 }
 
+TEST_CASE("runtime: nulls of what was applied stay for validation", "[runtime]") {
+  const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kCustomResource);
+  constexpr std::string_view kNulls = R"({"spec":{"ports":[{"name":null,"protocol":null},null]}})";
+  const auto decoded = ObjectOf(kind, kNulls);
+  REQUIRE(Settle(*decoded).ok());
+  CHECK(Print((*decoded)["spec"]) == R"({"ports":[{"protocol":"TCP"},null]})");
+  const auto applied = ObjectOf(kind, kNulls);
+  REQUIRE(Settle(*applied, {.keep_nulls = true}).ok());
+  CHECK(Print((*applied)["spec"]) == R"({"ports":[{"name":null,"protocol":"TCP"},null]})");
+}
+
 TEST_CASE("runtime: settling writes a custom resource's metadata as the Go type", "[runtime]") {
   const KindPtr kind = WidgetKind(WithSpec(Ports()), Semantics::kCustomResource);
   const auto object = ObjectOf(

@@ -47,6 +47,9 @@ struct SettleRules {
   // The content comes from storage, whose objects must stay readable: metadata of a custom resource
   // and of resources embedded in it that does not fit is dropped member by member.
   bool stored = false;
+  // Nulls of a custom resource that its schema neither allows nor has a default for stay where they
+  // are, for validation to refuse: they come from an apply, of which upstream prunes nothing.
+  bool keep_nulls = false;
   // Receives the unknown members before they are dropped. Null: they are not collected.
   std::vector<UnknownMember>* unknown = nullptr;
 };

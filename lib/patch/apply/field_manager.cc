@@ -236,7 +236,8 @@ class FieldManager::Impl {
   // Normalizes and defaults the merged content as if it had been decoded.
   Status Settle(runtime::Object& object) const {
     const runtime::Value typed = object.root();
-    Status settled = runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax});
+    Status settled =
+        runtime::Settle(object, {.growth_max = runtime::kPatchedGrowthMax, .keep_nulls = true});
     if (settled.reason() == Reason::kRequestEntityTooLarge) return settled;
     if (!settled.ok()) {
       const runtime::GroupVersionKind gvk = merge_.kind().gvk(options_.version);
