@@ -45,8 +45,15 @@ TEST_CASE("apiextensions: a definition is established, with upstream's words", "
   const auto found = server.Get(std::string(kDefinitions) + "/foos.example.com");
   CHECK(found["status"]["acceptedNames"]["listKind"].AsString() == "FooList");
   CHECK(found["status"]["acceptedNames"]["shortNames"].at(0).AsString() == "fo");
-  // The server owns no fields of it.
-  CHECK_FALSE(Contains(found.body, R"("subresource":"status")"));
+  // The server owns what it has written, as upstream's controllers.
+  const runtime::Value owner = found["metadata"]["managedFields"].at(1);
+  CHECK(owner["manager"].AsString() == "kube-apiserver");
+  CHECK(owner["operation"].AsString() == "Update");
+  CHECK(owner["subresource"].AsString() == "status");
+  const runtime::Value fields = owner["fieldsV1"]["f:status"];
+  CHECK(fields["f:acceptedNames"]["f:listKind"].is_map());
+  CHECK(fields["f:conditions"][R"(k:{"type":"Established"})"]["f:message"].is_map());
+  CHECK(fields["f:storedVersions"].is_null());
 }
 
 // TestNameConflict

@@ -19,7 +19,9 @@ Status Unchanged() { return {Reason::kUnknown, "nothing to change"}; }
 }  // namespace
 
 Controller::Controller(Needs needs)
-    : needs_(std::move(needs)), ctx_(Context::Child(Context::Background())) {}
+    : needs_(std::move(needs)),
+      ctx_(Context::Child(Context::Background())),
+      owner_(*needs_.clock) {}
 
 void Controller::Start() { Kick(); }
 
@@ -240,7 +242,7 @@ void Controller::Sync(const std::string& name) {
   if (!facts->finalizers) Delete(*facts);
 }
 
-// Not through the status subresource, which would make this server an owner of fields.
+// Without the checks and the admission of the status subresource.
 bool Controller::Write(const Facts& facts, const Edit& edit) {
   storage::UpdateOptions options;
   options.preconditions.uid = facts.uid;
@@ -248,7 +250,10 @@ bool Controller::Write(const Facts& facts, const Edit& edit) {
   const auto change = [&](const runtime::ObjectPtr& stored) -> Result<storage::Update> {
     std::unique_ptr<runtime::Object> definition = ReadOnce(*stored);
     RETURN_IF_ERROR(definition->load_status());
+    runtime::Arena arena;
+    const runtime::Value status = runtime::Copy((*definition)["status"], arena);
     if (!edit(*definition)) return Unchanged();
+    owner_.Note(ctx_, status, *definition);
     return storage::Update{.object = std::move(definition), .ttl = std::nullopt};
   };
   const auto written =

@@ -12,6 +12,7 @@
 
 #include "apiextensions/control/facts.h"
 #include "apiextensions/control/name_index.h"
+#include "apiextensions/control/status_owner.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
@@ -127,6 +128,7 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
 
   const Needs needs_;
   const Context ctx_;  // Cancelled by Stop().
+  const StatusOwner owner_;
   Guarded<Intake> intake_;
   Guarded<State> state_;
   Guarded<Work> work_;
