@@ -72,7 +72,8 @@ def changed(value, path, new):
 
 # Texts that differ at each run, and what stands for them.
 STEADY = [(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID"), (r"20\d\d-\d\d-\d\dT[\d:.]+Z", "TIME"),
-          (r'(\\*"resourceVersion\\*":\\*")\d+', r"\1REVISION"), (r'"\d+m?s"', '"AGE"'),
+          (r'(\\*"resourceVersion\\*":\\*")\d+', r"\1REVISION"), (r'"(\d+(m?s|[mhd]))+"', '"AGE"'),
+          (r'(resourceVersion: ")\d+', r'\1REVISION'),
           # A patched document in a message. In a kube-apiserver the status has an owner, too.
           (r'(Invalid value: \\")\{\\\\\\"apiVersion.*?\}(\\": )', r"\1OBJECT\2")]
 
@@ -477,6 +478,40 @@ def scale(rec):
         rec.ask("object with replicas %s" % value, "POST", FOOS + "?" + DRY, foo("new", {"replicas": value}))
 
 
+# Fields that null is applied to.
+NULL_SPEC = {
+    "text": TEXT, "number": {"type": "integer"}, "defaulted": {**TEXT, "default": "d"}, "nullable": {**TEXT, "nullable": True},
+    "both": {**TEXT, "nullable": True, "default": "d"}, "object": {"type": "object", "properties": {"a": TEXT}},
+    "atomic": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"a": TEXT}},
+    "keys": {"type": "object", "additionalProperties": TEXT}, "list": {"type": "array", "items": TEXT},
+    "set": {"type": "array", "x-kubernetes-list-type": "set", "items": TEXT},
+    "map": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+            "items": {"type": "object", "required": ["k"], "properties": {"k": TEXT, "v": TEXT}}},
+    "port": {"x-kubernetes-int-or-string": True}, "any": {"x-kubernetes-preserve-unknown-fields": True},
+    "template": {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True},
+}
+
+
+def nulls(rec):
+    """Nulls that are applied: they stay, and are validated, where those of other bodies are dropped."""
+    rec.define(definition("example.com", "Null", "Namespaced", [version("v1", NULL_SPEC, storage=True)]))
+    pod = {"apiVersion": "v1", "kind": "Pod"}
+    specs = [{name: None} for name in NULL_SPEC] + [
+        {"object": {"a": None}}, {"atomic": {"a": None}}, {"keys": {"a": None}}, {"list": [None]}, {"list": ["a", None]},
+        {"set": ["a", None]}, {"map": [None]}, {"map": [{"k": "a", "v": None}]}, {"map": [{"k": None}]}, {"any": {"a": None}},
+        {"any": [None]}, {"template": {**pod, "metadata": None}}, {"template": {**pod, "kind": None}}, {"template": {**pod, "spec": None}},
+        {"unknown": None}, None, {"text": None, "number": None, "nullable": None}]
+    where = FOOS.replace("foos", "nulls")
+    for number, spec in enumerate(specs):
+        body = {"apiVersion": "example.com/v1", "kind": "Null", "metadata": {"name": "n%d" % number}, "spec": spec}
+        path = "%s/n%d?fieldManager=m" % (where, number)
+        rec.ask("null applied dry: " + json.dumps(spec), "PATCH", path + "&" + DRY, body, Content_Type=APPLY)
+        rec.ask("null applied: " + json.dumps(spec), "PATCH", path, body, Content_Type=APPLY)
+        rec.ask("null applied again: " + json.dumps(spec), "PATCH", path, body, Content_Type=APPLY)
+        rec.ask("null created: " + json.dumps(spec), "POST", where, {**body, "metadata": {"name": "c%d" % number}})
+        rec.ask("null merged: " + json.dumps(spec), "PATCH", "%s/c%d" % (where, number), {"spec": spec}, Content_Type=MERGE)
+
+
 def set_up(rec):
     shades = {**FOO_SPEC, "shade": TEXT}
     levels = {**FOO_SPEC, "level": {"type": "integer"}}
@@ -489,11 +524,11 @@ def set_up(rec):
 def main():
     url, token, folder, *wanted = sys.argv[1:]
     rec = Recorder(url, token)
-    for name in ("foos.example.com", "things.example.com"):
+    for name in ("foos.example.com", "things.example.com", "nulls.example.com"):
         rec.send("DELETE", DEFINITIONS + "/" + name)
         while rec.send("GET", DEFINITIONS + "/" + name)[0] != 404:
             time.sleep(0.1)
-    for part in (set_up, definitions, changes, bodies, objects, versions, verbs, scale):
+    for part in (set_up, definitions, changes, bodies, objects, versions, verbs, scale, nulls):
         if wanted and part is not set_up and part.__name__ not in wanted:
             continue
         rec.rows = []
