@@ -2,7 +2,9 @@
 """crd_differential.py tells a planted difference from an equal answer, and makes the objects that its
 recorded answers are about."""
 
+import contextlib
 import http.client
+import io
 import json
 import unittest
 
@@ -72,6 +74,16 @@ class Comparison(unittest.TestCase):
         self.assertEqual((1, 1), (report.different, len(report.groups)))
         known = {"request": "shirts*strategic", "at": "/value", "reason": "planted"}
         self.assertEqual(0, self.compared(Server("strategic"), [known]).different)
+
+    def test_stale(self):
+        report = self.compared(Server("strategic"), [
+            {"request": "shirts*strategic", "at": "/value", "reason": "planted"},
+            {"request": "shirts*strategic", "at": "/status", "reason": "mended"}])
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertTrue(report.ended())
+            report.whole = True
+            self.assertFalse(report.ended())
+        self.assertIn("no difference any more: shirts*strategic at /status: mended", out.getvalue())
 
     def test_recorded(self):
         asked = {}
