@@ -46,8 +46,10 @@ TEST_CASE("apiextensions: a definition is established, with upstream's words", "
   CHECK(found["status"]["acceptedNames"]["listKind"].AsString() == "FooList");
   CHECK(found["status"]["acceptedNames"]["shortNames"].at(0).AsString() == "fo");
   // The server owns what it has written, as upstream's controllers.
-  const runtime::Value owner = found["metadata"]["managedFields"].at(1);
-  CHECK(owner["manager"].AsString() == "kube-apiserver");
+  runtime::Value owner;
+  for (const runtime::Value& each : found["metadata"]["managedFields"].items()) {
+    if (each["manager"].AsString() == "kube-apiserver") owner = each;
+  }
   CHECK(owner["operation"].AsString() == "Update");
   CHECK(owner["subresource"].AsString() == "status");
   const runtime::Value fields = owner["fieldsV1"]["f:status"];

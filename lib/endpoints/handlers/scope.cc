@@ -111,8 +111,8 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
                           {.kind = kind, .version = version, .unknown_versions = true}));
   // The arena is known now, and is mostly smaller than the reservation.
   exchange.decoding().Resize(decoded.object->arena().bytes_reserved());
-  RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation));
   const std::string& sent = decoded.object->version();
+  RETURN_IF_ERROR(Strict(exchange.ctx(), decoded.strict_errors, validation, sent));
   const runtime::GroupVersion sent_gv{kind->group(), sent};
   // Scale and siblings are sent in a version of another group.
   if (sent != version &&
@@ -128,12 +128,12 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
 }
 
 Status RequestScope::Strict(const Context& ctx, const std::vector<std::string>& errors,
-                            meta::FieldValidation validation) const {
+                            meta::FieldValidation validation, std::string_view sent) const {
   if (errors.empty() || validation == meta::FieldValidation::kIgnore) return {};
   if (validation == meta::FieldValidation::kStrict) {
-    return meta::NewBadRequest(kind->kind() + " in version " + field::Quote(version) +
-                               " cannot be handled as a " + kind->kind() +
-                               ": strict decoding error: " + Joined(errors));
+    return meta::NewBadRequest(
+        kind->kind() + " in version " + field::Quote(sent.empty() ? version : sent) +
+        " cannot be handled as a " + kind->kind() + ": strict decoding error: " + Joined(errors));
   }
   for (const std::string& error : errors) WarnOf(ctx, error);
   return {};

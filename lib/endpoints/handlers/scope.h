@@ -54,9 +54,10 @@ struct RequestScope {
   // unknown and duplicate fields refused or warned of as `validation` says.
   Result<std::unique_ptr<runtime::Object>> Decode(http::Exchange& exchange,
                                                   meta::FieldValidation validation) const;
-  // Refuses `errors` (kStrict), records them as warnings (kWarn) or drops them.
+  // Refuses `errors` (kStrict), records them as warnings (kWarn) or drops them. `sent`: the version
+  // of what has them. Empty: the path's.
   Status Strict(const Context& ctx, const std::vector<std::string>& errors,
-                meta::FieldValidation validation) const;
+                meta::FieldValidation validation, std::string_view sent = "") const;
 
   // Sets the managedFields of `object`, which is about to replace `live` (null: to be created). The
   // manager is `manager`, or the client by its User-Agent.
