@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apiserver/proxy/auth_headers.h"
@@ -292,11 +293,15 @@ http::Step ServeUpgrade(const ForwardingPtr& forwarding) {
 
 }  // namespace
 
-http::Step RespondUnavailable(http::Exchange& exchange, const Status& error) {
-  http::ResponseHead head = TextHead(503);
+http::Step RespondText(http::Exchange& exchange, int code, std::string_view line) {
+  http::ResponseHead head = TextHead(code);
   head.headers.Add("X-Content-Type-Options", "nosniff");
-  exchange.writer().Send(std::move(head), std::string(error.message()) + "\n");
+  exchange.writer().Send(std::move(head), std::string(line) + "\n");
   return http::Step::Done();
+}
+
+http::Step RespondUnavailable(http::Exchange& exchange, const Status& error) {
+  return RespondText(exchange, 503, error.message());
 }
 
 http::Step UpgradeAwareHandler::ServeHTTP(http::Exchange& exchange) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apiserver/auth/user.h"
 #include "apiserver/base/status.h"
@@ -18,8 +19,11 @@ namespace apiserver::inline v0::proxy {
 // Answers a request whose forwarding failed. Called on the exchange's loop; must not block.
 using ErrorResponder = std::function<http::Step(http::Exchange&, const Status&)>;
 
+// Answers with a code and a line of plain text. Follows Go's http.Error.
+http::Step RespondText(http::Exchange& exchange, int code, std::string_view line);
+
 // Answers with 503 and the error's message as plain text, whatever the error is: the responder of
-// the aggregator. Follows Go's http.Error.
+// the aggregator.
 http::Step RespondUnavailable(http::Exchange& exchange, const Status& error);
 
 // Forwards one request to a backend, as k8s.io/apimachinery/pkg/util/proxy.UpgradeAwareHandler
