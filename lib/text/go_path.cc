@@ -15,12 +15,11 @@ std::string CleanPath(std::string_view path) {
     const std::string_view part = path.substr(at, slash - at);
     at = slash + 1;
     if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      parts.push_back(part);
-    } else if (!parts.empty() && parts.back() != "..") {
+    const bool up = part == "..";
+    if (up && !parts.empty() && parts.back() != "..") {
       parts.pop_back();
-    } else if (!rooted) {
-      parts.push_back(part);  // Nothing is above the root, but something is above other paths.
+    } else if (!up || !rooted) {  // Nothing is above the root, but something is above other paths.
+      parts.push_back(part);
     }
   }
   std::string clean = rooted ? "/" : "";
