@@ -80,7 +80,45 @@ void CheckResource(const Value& resource, const Path& path, ErrorList& errors) {
   }
 }
 
+// Adds an error if a resource does not fit the Go types.
+void CheckFit(const Value& resource, const Path& path, ErrorList& errors) {
+  for (const runtime::Member& member : resource.members()) {
+    const Path at = path.Child(member.key);
+    if ((member.key == "apiVersion" || member.key == "kind") && !member.value.is_string()) {
+      return errors.InvalidPrinted(at, runtime::PlainJson(member.value), "must be a string");
+    }
+    if (member.key != "metadata") continue;
+    runtime::Arena arena;
+    Value metadata = member.value;
+    const Status fits = runtime::NormalizeStruct(*runtime::ObjectMetaSchema(), "ObjectMeta", arena,
+                                                 metadata, std::numeric_limits<std::size_t>::max());
+    if (fits.ok()) continue;
+    return errors.InvalidPrinted(at, runtime::PlainJson(member.value), std::string(fits.message()));
+  }
+}
+
+Path Joined(const Path& outer, const Path& inner) {
+  if (outer.text().empty() || inner.text().empty()) return inner.text().empty() ? outer : inner;
+  const bool dotted = inner.text().front() != '[';
+  return Path(std::string(outer.text()).append(dotted ? "." : "").append(inner.text()));
+}
+
 }  // namespace
+
+ErrorList ValidateResources(const runtime::Schema& schema, const Value& value, bool resource,
+                            const Path& path) {
+  ErrorList misfit;
+  ErrorList errors;
+  runtime::CustomWalk walk;
+  walk.Run(schema, value, [&](const runtime::Schema& at, const Value& each) {
+    const bool is_one = at.embedded_resource || (resource && &each == &value);
+    if (!is_one || !each.is_map() || !misfit.empty() || errors.full()) return;
+    const Path place = Joined(path, walk.Path());
+    CheckFit(each, place, misfit);
+    if (misfit.empty()) CheckResource(each, place, errors);
+  });
+  return misfit.empty() ? errors : misfit;
+}
 
 ErrorList ValidateEmbedded(const runtime::Object& object) {
   ErrorList errors;

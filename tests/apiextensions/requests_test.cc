@@ -21,9 +21,9 @@ using testing::CustomServer;
 
 const std::string kFolder = "apiextensions/requests/";
 
-// Takes a patched document out of a message: in a kube-apiserver the status has an owner, too.
+// Takes a patched definition out of a message: in a kube-apiserver the status has an owner, too.
 std::string WithoutDocument(std::string text) {
-  const std::string begin = R"(Invalid value: \"{\\\"apiVersion)";
+  const std::string begin = R"(Invalid value: \"{\\\"apiVersion\\\":\\\"apiextensions.k8s.io)";
   const std::string end = R"(}\": )";
   for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
     at = text.find('{', at);

@@ -10,6 +10,7 @@
 #include "apiextensions/validation/schema_rules.h"
 #include "apiserver/cel/rules.h"
 #include "apiserver/codec/schema_loader.h"
+#include "rest/validate_embedded.h"
 #include "runtime/custom_check.h"
 
 namespace apiserver::v0::apiextensions {
@@ -33,6 +34,7 @@ struct Pruned {
   Value schema;
   // The members that the schema does not know are kept.
   bool keeps = false;
+  bool resource = false;  // It has apiVersion, kind and metadata, whatever the schema says.
 };
 
 // Looks at the members of a map. True: one of them is unknown.
@@ -40,7 +42,7 @@ bool HasUnknownMember(const Pruned& at, std::vector<Pruned>& open) {
   const Value properties = at.schema["properties"];
   const Value values = at.schema["additionalProperties"];
   const bool any_values = values.is_map() || values.type() == Value::Type::kBool;
-  const bool embedded = at.schema[kEmbedded].AsBool();
+  const bool embedded = at.resource || at.schema[kEmbedded].AsBool();
   for (const Member& member : at.value.members()) {
     if (embedded && IsMetaField(member.key)) continue;
     if (const Value* const property = FindSorted(properties, member.key)) {
@@ -56,8 +58,8 @@ bool HasUnknownMember(const Pruned& at, std::vector<Pruned>& open) {
 }
 
 // Tells if pruning would drop members of a value.
-bool HasUnknownMembers(const Value& value, const Value& schema) {
-  std::vector<Pruned> open = {{value, schema, schema[kPreserve].AsBool()}};
+bool HasUnknownMembers(const Value& value, const Value& schema, bool resource) {
+  std::vector<Pruned> open = {{value, schema, schema[kPreserve].AsBool(), resource}};
   while (!open.empty()) {
     const Pruned at = open.back();
     open.pop_back();
@@ -88,10 +90,32 @@ class DefaultsWalk {
 
   void Check(const Value& schema, const runtime::SchemaPtr& loaded, Part part, const Place& place) {
     if (!schema.is_map() || loaded == nullptr || errors_.full() || budget_.remaining < 0) return;
+    if (part != Part::kResource) return CheckPart(schema, loaded, part, place);
+    // What is inside of a resource has that one around it.
+    Surroundings outer = std::exchange(around_, {loaded, {}});
+    CheckPart(schema, loaded, part, place);
+    around_ = std::move(outer);
+  }
+
+ private:
+  // A step from a resource into it: to a member, or to the items of a list.
+  struct Step {
+    std::string_view name;
+    bool items = false;
+  };
+  struct Surroundings {
+    runtime::SchemaPtr resource;
+    std::vector<Step> steps;
+  };
+
+  void CheckPart(const Value& schema, const runtime::SchemaPtr& loaded, Part part,
+                 const Place& place) {
     if (!schema["default"].is_null()) CheckDefault(schema, loaded, part, place);
     // Where the names are the client's there are no defaults.
     const Part items = PartOf(schema["items"], part, "");
+    around_.steps.push_back({"", true});
     Check(schema["items"], loaded->items(), items, place.Child("items"));
+    around_.steps.pop_back();
     const Place properties = place.Child("properties");
     const auto fields = loaded->fields();
     std::size_t next = 0;
@@ -101,12 +125,13 @@ class DefaultsWalk {
       const runtime::Field* const field = here ? &fields[next] : loaded->FindField(property.key);
       next += here ? 1 : 0;
       if (field == nullptr) continue;
+      around_.steps.push_back({property.key});
       Check(property.value, field->schema, PartOf(property.value, part, property.key),
             properties.Key(property.key));
+      around_.steps.pop_back();
     }
   }
 
- private:
   static Part PartOf(const Value& schema, Part around, std::string_view name) {
     if (schema[kEmbedded].AsBool()) return Part::kResource;
     const bool meta = around == Part::kResource && IsMetaField(name);
@@ -117,16 +142,56 @@ class DefaultsWalk {
                     const Place& place) {
     const Value value = schema["default"];
     const field::Path path = place.Child("default").ToPath();
+    const bool resource = part == Part::kResource;
     // Metadata has members of its own.
-    if (pruned_ && part != Part::kMeta && HasUnknownMembers(value, schema)) {
+    if (pruned_ && part != Part::kMeta && HasUnknownMembers(value, schema, resource)) {
       errors_.InvalidPrinted(path, PrintedValue(value), "must not have unknown fields");
     }
+    if (!MakesValidResources(value, *loaded, part, path)) return;
     ErrorList faults;
     runtime::CustomCheck().Run(
         {.schema = loaded.get(), .value = value, .whole = false, .prefix = path.text()}, faults);
     const bool valid = faults.empty();
     errors_.Append(std::move(faults));
-    if (valid && loaded->has_rules()) CheckRules(value, loaded, part == Part::kResource, path);
+    if (valid && loaded->has_rules()) CheckRules(value, loaded, resource, path);
+  }
+
+  // Checks the resources in a default, or the one whose metadata has it.
+  bool MakesValidResources(const Value& value, const Schema& loaded, Part part,
+                           const field::Path& path) {
+    if (part != Part::kMeta) {
+      ErrorList faults = rest::ValidateResources(loaded, value, part == Part::kResource, path);
+      const bool valid = faults.empty();
+      errors_.Append(std::move(faults));
+      return valid;
+    }
+    runtime::Arena arena;
+    const ErrorList faults =
+        rest::ValidateResources(*around_.resource, Surrounded(value, arena), true, {});
+    if (faults.empty()) return true;
+    errors_.InvalidPrinted(path, PrintedValue(value),
+                           "must result in valid metadata: " + faults.Aggregate());
+    return false;
+  }
+
+  // Returns a resource that has the value where its default stands.
+  Value Surrounded(Value value, runtime::Arena& arena) const {
+    for (auto step = around_.steps.rbegin(); step != around_.steps.rend(); ++step) {
+      if (step->items) {
+        runtime::ListBuilder list(arena);
+        list.Add(value);
+        value = list.Build();
+        continue;
+      }
+      runtime::MapBuilder map(arena);
+      map.Add(step->name, value);
+      const bool whole = step + 1 == around_.steps.rend();
+      if (whole && step->name != "kind") map.Add("kind", Value::String("Validation"));
+      if (whole && step->name != "apiVersion")
+        map.Add("apiVersion", Value::String("validation/v1"));
+      value = map.Build();
+    }
+    return value;
   }
 
   // Runs the rules as for a new value, and for one that stays as it is.
@@ -153,6 +218,7 @@ class DefaultsWalk {
   const bool pruned_;
   ErrorList& errors_;
   cel::Budget budget_;
+  Surroundings around_;
 };
 
 }  // namespace
@@ -170,7 +236,7 @@ bool HasUnprunedDefaults(const Value& schema) {
   bool has = false;
   ForEachSchema(schema, [&has](const Value& node) {
     const Value value = node["default"];
-    has = !value.is_null() && HasUnknownMembers(value, node);
+    has = !value.is_null() && HasUnknownMembers(value, node, /*resource=*/false);
     return !has;
   });
   return has;

@@ -74,8 +74,8 @@ def changed(value, path, new):
 STEADY = [(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID"), (r"20\d\d-\d\d-\d\dT[\d:.]+Z", "TIME"),
           (r'(\\*"resourceVersion\\*":\\*")\d+', r"\1REVISION"), (r'"(\d+(m?s|[mhd]))+"', '"AGE"'),
           (r'(resourceVersion: ")\d+', r'\1REVISION'),
-          # A patched document in a message. In a kube-apiserver the status has an owner, too.
-          (r'(Invalid value: \\")\{\\\\\\"apiVersion.*?\}(\\": )', r"\1OBJECT\2")]
+          # A patched definition in a message. In a kube-apiserver the status has an owner, too.
+          (r'(Invalid value: \\")\{\\\\\\"apiVersion\\\\\\":\\\\\\"apiextensions.k8s.io.*?\}(\\": )', r"\1OBJECT\2")]
 
 
 def dropped(value, name):
