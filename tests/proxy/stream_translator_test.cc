@@ -241,10 +241,10 @@ TEST_CASE("proxy: a kubelet that does not switch protocols is an error of HTTP",
       Case{"HTTP/1.1 404 Not Found\r\nContent-Length: 17\r\n\r\nno such container", 500,
            "InternalError: Internal error occurred: unable to upgrade connection: no such "
            "container"},
-      Case{
-          "HTTP/1.1 403 Forbidden\r\nContent-Length: 85\r\n\r\n"
-          R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"not you","code":403})",
-          403, "Unknown: not you"},
+      Case{"HTTP/1.1 403 Forbidden\r\nContent-Length: 85\r\n\r\n"
+           R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
+           R"("message":"not you","code":403})",
+           403, "Unknown: not you"},
       // TestStreamTranslator_BlockRedirects.
       Case{"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", 500,
            "InternalError: Internal error occurred: unable to upgrade connection: redirect not "
