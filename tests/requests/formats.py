@@ -181,10 +181,20 @@ def yaml_head(data):
     text = data.decode("utf-8")
     if text.startswith("{"):
         return strict_json(data)
-    found = dict(re.findall(r"^([A-Za-z]+): *\"?([^\n\"]*)\"?$", text, re.MULTILINE))
+    found = {key: yaml_scalar(value)
+             for key, value in re.findall(r"^([A-Za-z]+): *(.*(?:\n .*)*)$", text, re.MULTILINE)}
     if "code" in found:
         found["code"] = int(found["code"])
     return found
+
+
+def yaml_scalar(text):
+    """A scalar as writers write it: plain, quoted, or a block; of a mapping its text."""
+    if text.startswith("'"):
+        return text[1:-1].replace("''", "'")
+    if text.startswith('"'):
+        return text[1:-1]
+    return re.sub(r"^[|>][-+]?\n", "", text)
 
 
 def to_yaml(value, indent=0):

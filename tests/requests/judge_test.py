@@ -319,6 +319,11 @@ class Formats(unittest.TestCase):
         self.assertEqual(formats.yaml_head(b"apiVersion: v1\ncode: 404\nkind: Status\nreason: NotFound\n")["code"],
                          404)
         self.assertIn(b'"NotFound"', text)
+        for message, read in ((b'a "b" is not found', 'a "b" is not found'), (b"'a: b''s'", "a: b's"),
+                              (b'"a: b"', "a: b"), (b"|-\n  a\n  b", "  a\n  b"), (b"a\n  b", "a\n  b")):
+            document = b"metadata: {}\nmessage: " + message + b"\ncode: 404\n"
+            self.assertEqual(formats.yaml_head(document)["message"], read)
+            self.assertEqual(formats.yaml_head(document)["code"], 404)
 
 
 class Documents(unittest.TestCase):
