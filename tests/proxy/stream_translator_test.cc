@@ -1,6 +1,7 @@
 #include "apiserver/proxy/stream_translator.h"
 
 #include <catch2/catch.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -254,16 +255,17 @@ TEST_CASE("proxy: a kubelet that does not switch protocols is an error of HTTP",
            "response"},
       Case{"", 500, ""});
   http_test::RawServer kubelet;
-  Thread answering("kubelet", [&] {
-    auto client = kubelet.Accept();
-    client.ReadUntil("\r\n\r\n");
-    client.Send(each.answer);
-  });
   Translator translator("127.0.0.1:" + std::to_string(kubelet.port()), kAll);
-  auto client = translator.Client();
-  CHECK(client.head().code == each.code);
-  if (!each.body.empty()) CHECK(client.ReadBody() == each.body);
-  answering.Join();
+  std::optional<WebSocketClient> client;
+  Thread asking("asking", [&] { client.emplace(translator.Client()); });
+  {
+    auto asked = kubelet.Accept();
+    asked.ReadUntil("\r\n\r\n");
+    asked.Send(each.answer);
+  }
+  asking.Join();
+  CHECK(client->head().code == each.code);
+  if (!each.body.empty()) CHECK(client->ReadBody() == each.body);
   CHECK(translator.codes.Await(std::to_string(each.code)));
 }
 

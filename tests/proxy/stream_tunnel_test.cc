@@ -1,6 +1,7 @@
 #include "apiserver/proxy/stream_tunnel.h"
 
 #include <catch2/catch.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,17 @@ struct TunnelServer {
   WebSocketClient Client(std::string protocols = kTunnel) {
     return WebSocketClient(*connection, "/api/v1/portforward", std::move(protocols),
                            {{"User-Agent", "kubectl"}, {"Authorization", "Bearer secret"}});
+  }
+
+  // A client whose request `kubelet` answers so.
+  WebSocketClient AnsweredBy(http_test::RawServer& kubelet, std::string_view answer) {
+    std::optional<WebSocketClient> client;
+    Thread asking("asking", [&] { client.emplace(Client()); });
+    auto asked = kubelet.Accept();
+    asked.ReadUntil("\r\n\r\n");
+    asked.Send(answer);
+    asking.Join();
+    return *std::move(client);
   }
 
   http_test::Journal codes;
@@ -127,16 +139,11 @@ TEST_CASE("proxy: a tunnel is for WebSockets that offer SPDY", "[proxy]") {
 // TestTunnelingHandler_UpstreamSPDYServerErrorPropagated.
 TEST_CASE("proxy: a refusal of the kubelet is the tunnel's answer", "[proxy]") {
   http_test::RawServer kubelet;
-  Thread answering("kubelet", [&] {
-    auto client = kubelet.Accept();
-    client.ReadUntil("\r\n\r\n");
-    client.Send(
-        "HTTP/1.1 500 Internal Server Error\r\nX-Kubelet: yes\r\nContent-Type: text/plain\r\n"
-        "Content-Length: 7\r\n\r\nno port");
-  });
   TunnelServer tunnel("127.0.0.1:" + std::to_string(kubelet.port()));
-  auto client = tunnel.Client();
-  answering.Join();
+  auto client = tunnel.AnsweredBy(
+      kubelet,
+      "HTTP/1.1 500 Internal Server Error\r\nX-Kubelet: yes\r\nContent-Type: text/plain\r\n"
+      "Content-Length: 7\r\n\r\nno port");
   CHECK(client.head().code == 500);
   CHECK(client.head().headers.Get("X-Kubelet") == "yes");
   CHECK(client.ReadBody() == "no port");
@@ -145,17 +152,11 @@ TEST_CASE("proxy: a refusal of the kubelet is the tunnel's answer", "[proxy]") {
 
 TEST_CASE("proxy: a 101 to another protocol opens no tunnel", "[proxy]") {
   http_test::RawServer kubelet;
-  Thread answering("kubelet", [&] {
-    auto client = kubelet.Accept();
-    client.ReadUntil("\r\n\r\n");
-    client.Send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h3\r\n\r\n");
-    (void)client.ReadAll();
-  });
   TunnelServer tunnel("127.0.0.1:" + std::to_string(kubelet.port()));
-  auto client = tunnel.Client();
+  auto client = tunnel.AnsweredBy(
+      kubelet, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h3\r\n\r\n");
   CHECK(client.head().code == 500);
   CHECK(client.ReadBody().find("missing upgrade headers in response") != std::string::npos);
-  answering.Join();
 }
 
 TEST_CASE("proxy: a tunnel ends with its kubelet, its client, or a text message", "[proxy]") {
