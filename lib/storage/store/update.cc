@@ -100,8 +100,8 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   }
   if (same && !state.stale) {
     // The shared object may have its answer already.
-    runtime::ObjectPtr shared = Remembered(key, state.revision);
-    return Attempt{shared != nullptr ? std::move(shared) : state.object, std::nullopt};
+    const runtime::ObjectPtr shared = Remembered(key, state.revision);
+    return Attempt{shared != nullptr ? shared : state.object, std::nullopt};
   }
 
   kv::TxnRequest txn;
