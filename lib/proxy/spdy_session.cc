@@ -103,7 +103,7 @@ void SpdySession::Cancel() {
 
 void SpdySession::OnData(std::string_view bytes) {
   if (over_) return;
-  // Whoever is told of a stream may drop the session.
+  // A sink that is told of a stream may drop the session.
   const auto self = shared_from_this();
   const Status received = reader_.Receive(bytes, *this);
   if (received.ok() || over_) return;

@@ -201,7 +201,7 @@ class JsonSchemaNormalizer {
     for (Member& item : named) {
       if (item.value.is_map() || item.value.is_null() || (texts && item.value.is_list())) continue;
       if (!texts) return Misfit(member, "", item.value, kJsonSchemaType);
-      // What is neither a schema nor a list is passed by.
+      // Values that are neither schemas nor lists are passed by.
       item.value = Value();
     }
     frames_.push_back({parent_, member, {}, named});

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kUnknownMembersMax = 100;
 
-// What a map is, or each item of a list.
+// Tells the type of a map, or of each item of a list.
 enum class SchemaPartForm : std::uint8_t { kSchema, kSchemasByName, kDocs, kRule };
 
 bool DeclaresSmall(std::span<const SmallMember> members, std::string_view name) {

@@ -44,7 +44,7 @@ void UseSequenceSchema(const CustomServer& server, const Value& schema) {
   REQUIRE(answer.code == 200);
 }
 
-// What is wrong, in the order of the recorded rows.
+// Returns the causes of an error in the order of the recorded rows.
 std::vector<std::string> SequenceCauses(const Answer& answer) {
   std::vector<std::string> causes;
   for (const Value& cause : answer["details"]["causes"].items()) {

@@ -431,7 +431,7 @@ TEST_CASE("http: a host that pauses is sent no messages until it resumes", "[htt
 
   const std::size_t sent = client.SendSome(messages);
   CHECK(sent < messages.size());
-  // What one read of the socket held.
+  // One read of the socket holds a few messages.
   CHECK(taken < 8);
   Thread rest("rest", [&] {
     client.Send(std::string_view(messages).substr(sent));

@@ -13,7 +13,7 @@ struct Broken {
                .wrap_transport = true}};
   RawClient client{front.port()};
 
-  // What the client gets if the backend answers `bytes` and closes.
+  // Returns the client's answer if the backend sends `bytes` and closes.
   std::string AnswerTo(const std::string& bytes) {
     client.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     RawClient peer = server.Accept();

@@ -89,7 +89,7 @@ TEST_CASE("proxy: the prefix of a proxied path is what its location lacks", "[pr
   CHECK(prefix("/a/test", "/other") == "/a/test");
 }
 
-// What TestProxyTransport expects of X-Forwarded-Uri.
+// Follows TestProxyTransport's rows of X-Forwarded-Uri.
 TEST_CASE("proxy: X-Forwarded-Uri has the prefix and the escaped path", "[proxy]") {
   const auto uri = [](const std::string& path) {
     return proxy::ForwardedUrlOf({.path = path}, {}, "/proxy/node/node1:10250").uri;

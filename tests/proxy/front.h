@@ -7,7 +7,7 @@
 #include "apiserver/proxy/upgrade_aware_handler.h"
 #include "http/support.h"
 
-// What the tests of proxy share: a server that forwards everything, and backends that remember.
+// Helpers of the tests of proxy: a server that forwards everything, and backends that remember.
 namespace proxy_test {
 
 using namespace apiserver;  // NOLINT: tests only.

@@ -207,7 +207,7 @@ TEST_CASE("proxy: pages are rewritten in the encoding in which they come", "[pro
     CAPTURE(encoding, bits);
     const std::string packed = Packed(page, bits);
     CHECK(Unpacked(proxy::RewritePage(packed, rewriter, encoding), bits) == expected);
-    // What is not encoded, is cut or grows beyond all bounds goes back as it came.
+    // A page that is not encoded, is cut or grows beyond all bounds comes back as it is.
     CHECK(proxy::RewritePage(page, rewriter, encoding) == page);
     const std::string half = packed.substr(0, packed.size() / 2);
     CHECK(proxy::RewritePage(half, rewriter, encoding) == half);

@@ -55,7 +55,7 @@ std::string Message(int channel, std::string_view bytes) {
   return ClientFrame(0x82, std::string(1, static_cast<char>(channel)).append(bytes));
 }
 
-// What a client hears until the WebSocket is closed: the bytes of each channel.
+// Collects the bytes of each channel until the WebSocket is closed.
 struct Heard {
   explicit Heard(WebSocketClient& client) {
     while (true) {

@@ -44,8 +44,8 @@ std::vector<std::string> SortedErrors(const field::ErrorList& errors) {
   return messages;
 }
 
-// Of metadata only the field is compared: Go words some of it by declarative rules. An operation is
-// required since 0.36, where the rows have that its value is invalid.
+// Only the field is compared for metadata: Go words some of it by declarative rules. An operation
+// is required since 0.36, where the rows have that its value is invalid.
 std::string Comparable(std::string message) {
   const std::size_t operation = message.find(".operation: ");
   if (operation != std::string::npos) return message.substr(0, operation);

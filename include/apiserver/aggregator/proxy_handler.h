@@ -19,7 +19,7 @@
 // handler_proxy.go.
 namespace apiserver::inline v0::aggregator {
 
-// What proxying needs to know of an APIService that has a service.
+// Holds the parts of an APIService with a service that proxying needs.
 struct ProxiedAPIService {
   std::string name = {};  // "v1.example.com".
   std::string service_namespace = {};

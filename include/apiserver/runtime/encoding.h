@@ -97,7 +97,7 @@ class Encoding {
   std::size_t own_bytes() const;
 
  private:
-  // What a composed encoding has of its own.
+  // The part of a composed encoding that it owns.
   struct Composed {
     std::string own;
     std::vector<std::string_view> pieces;

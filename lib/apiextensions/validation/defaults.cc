@@ -91,7 +91,7 @@ class DefaultsWalk {
   void Check(const Value& schema, const runtime::SchemaPtr& loaded, Part part, const Place& place) {
     if (!schema.is_map() || loaded == nullptr || errors_.full() || budget_.remaining < 0) return;
     if (part != Part::kResource) return CheckPart(schema, loaded, part, place);
-    // What is inside of a resource has that one around it.
+    // Fields inside of a resource have that resource around them.
     Surroundings outer = std::exchange(around_, {loaded, {}});
     CheckPart(schema, loaded, part, place);
     around_ = std::move(outer);

@@ -241,7 +241,7 @@ std::optional<StoredState> Cacher::StateInMemory(const Context& ctx) const {
   state.values.reserve(view.tree.size());
   for (auto next = view.tree.Begin(); next.Valid(); next.Next()) {
     const Entry& entry = *next.value();
-    // Whether it can be used is found out anew from the engine's bytes.
+    // An entry that could not be read is read anew from the engine's bytes.
     if (!entry.unusable.ok()) return std::nullopt;
     state.values.push_back({entry.key, entry.bytes, entry.revision, entry.lease});
   }

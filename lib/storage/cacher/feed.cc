@@ -117,7 +117,7 @@ void Feed::End(const Status& status) {
   if (options_.on_warm_up) options_.on_warm_up(progress);
 }
 
-// What was observed before is in that state, too: it has all that was acknowledged.
+// The state has what was observed before, too, since it has all that was acknowledged.
 std::optional<Feed::Loaded> Feed::TakeOver() {
   const std::shared_ptr<Interface> predecessor = std::exchange(options_.predecessor, nullptr);
   if (predecessor == nullptr) return std::nullopt;
