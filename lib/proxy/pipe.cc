@@ -1,21 +1,16 @@
 #include "proxy/pipe.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <string>
 #include <utility>
 
-#include "apiserver/base/clock.h"
 #include "proxy/body_transfer.h"
+#include "proxy/idle_watch.h"
 #include "proxy/valve.h"
 
 namespace apiserver::v0::proxy {
 namespace {
-
-using Ticks = Clock::Monotonic::rep;
-
-Ticks Now() { return RealClock().Now().time_since_epoch().count(); }
 
 Status Failed(std::string_view what, const Status& why) {
   return Status(Reason::kUnknown, std::string(what) + std::string(why.message()));
@@ -55,7 +50,7 @@ class JoinedPipe final : public Pipe,
 
   // --- The client's tunnel, on its loop.
   void OnClientData(std::string_view bytes) {
-    active_.store(Now());
+    idle_.Touch();
     Send(bytes, to_backend_, *client_, *backend_);
   }
   void OnClientEnd(const Status& status);
@@ -74,7 +69,6 @@ class JoinedPipe final : public Pipe,
   Result<std::unique_ptr<http::Stream>> Open();
   void Answer(Result<http::ResponseHead> head);
   void Limit(std::chrono::milliseconds time, const char* why);
-  void WatchIdle();
   void CloseWithOthers();
   void Send(std::string_view bytes, Rate& rate, http::ReadStream& from, http::Stream& to);
   void CloseGently();
@@ -93,7 +87,7 @@ class JoinedPipe final : public Pipe,
   bool backend_over_ = false;
   bool client_over_ = false;
   bool flushing_ = false;
-  std::atomic<Ticks> active_{0};  // When a side has sent something last. Any thread.
+  IdleWatch idle_;
   Rate to_backend_;
   Rate to_client_;
   BodyTransfer transfer_;
@@ -200,9 +194,11 @@ void JoinedPipe::Join(std::unique_ptr<http::Tunnel> client) {
   setup_.pool->loop().Post([self = shared_from_this(), client = std::move(client)]() mutable {
     if (self->given_up_) return;
     self->client_ = std::move(client);
-    self->active_.store(Now());
     self->client_->Start(std::make_shared<ClientSide>(self));
-    self->WatchIdle();
+    self->idle_.Start(self->setup_.pool->loop(), self->setup_.limits.idle_timeout,
+                      [weak = self->weak_from_this()] {
+                        if (const auto pipe = weak.lock()) pipe->CloseGently();
+                      });
     self->CloseWithOthers();
     self->backend_->Resume();
   });
@@ -219,7 +215,7 @@ void JoinedPipe::CloseWithOthers() {
 
 void JoinedPipe::OnData(std::string_view bytes) {
   if (!client_) return transfer_.Push(bytes, *backend_);
-  active_.store(Now());
+  idle_.Touch();
   Send(bytes, to_client_, *backend_, *client_);
 }
 
@@ -276,19 +272,8 @@ void JoinedPipe::OnClientOver() {
 // Gives the other side some time to take what is left.
 void JoinedPipe::Flush() {
   if (given_up_ || std::exchange(flushing_, true)) return;
+  idle_.Stop();
   Limit(setup_.limits.flush_timeout, "");
-}
-
-void JoinedPipe::WatchIdle() {
-  const auto limit = setup_.limits.idle_timeout;
-  if (limit.count() == 0 || flushing_ || given_up_) return;
-  const Clock::Monotonic last{Clock::Monotonic::duration(active_.load())};
-  const auto left = last + limit - RealClock().Now();
-  if (left <= std::chrono::nanoseconds(0)) return CloseGently();
-  cancel_timer_ = setup_.pool->loop().PostAfter(left, [self = shared_from_this()] {
-    self->cancel_timer_ = nullptr;
-    self->WatchIdle();
-  });
 }
 
 // Ends both sides after what was read from each is sent.
@@ -301,6 +286,7 @@ void JoinedPipe::CloseGently() {
 
 void JoinedPipe::GiveUp() {
   if (std::exchange(given_up_, true)) return;
+  idle_.Stop();
   if (cancel_timer_) std::exchange(cancel_timer_, nullptr)();
   if (cancel_dial_) std::exchange(cancel_dial_, nullptr)();
   answered_ = nullptr;
