@@ -94,6 +94,11 @@ RemoteCommandOutcome InternalOutcome(std::string_view why) {
   return {.json = JsonOf(status.Build()), .code = 500};
 }
 
+RemoteCommandOutcome OutcomeOfText(std::string_view error_stream) {
+  if (error_stream.empty()) return OutcomeOf(error_stream);
+  return InternalOutcome("error executing remote command: " + std::string(error_stream));
+}
+
 RemoteCommandOutcome OutcomeOf(std::string_view error_stream) {
   Arena arena;
   if (error_stream.empty()) return {.json = JsonOf(Begun("Success", arena).Build()), .code = 200};

@@ -19,6 +19,9 @@ struct RemoteCommandOutcome {
 // Exit codes keep their code; other failures are internal errors. Follows client-go's
 // errorDecoderV4 and the StreamTranslatorHandler of k8s.io/apiserver.
 RemoteCommandOutcome OutcomeOf(std::string_view error_stream);
+// Reads what a kubelet has written to the error stream of older protocols: nothing or a text.
+// Follows client-go's errorDecoderV2.
+RemoteCommandOutcome OutcomeOfText(std::string_view error_stream);
 // Returns a failure of the server's own: "Internal error occurred: `why`".
 RemoteCommandOutcome InternalOutcome(std::string_view why);
 

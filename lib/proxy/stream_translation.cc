@@ -35,7 +35,16 @@ constexpr std::array<std::size_t, kChannels> kOrder = {kError, kStdin, kStdout, 
 constexpr std::size_t kMessageBytesMax = std::size_t{32} << 10;
 // The longest text of the error stream: a Status.
 constexpr std::size_t kErrorBytesMax = std::size_t{64} << 10;
+// The code of a command whose client went, or sent nonsense, before the outcome was known.
+constexpr int kClientGone = 500;
 constexpr std::chrono::milliseconds kPingInterval = std::chrono::seconds(5);
+
+constexpr std::string_view kV3 = "v3.channel.k8s.io";
+
+// Returns whether outcomes are Statuses in this subprotocol.
+bool TellsStatus(std::string_view protocol) {
+  return protocol == "v4.channel.k8s.io" || protocol == "v5.channel.k8s.io";
+}
 
 // Everything belongs to the loop of the kubelet's connection, except where a comment says
 // otherwise.
@@ -67,7 +76,7 @@ class Translation final : public std::enable_shared_from_this<Translation> {
   void CloseWithOthers();
   void Finish(const RemoteCommandOutcome& outcome);
   void Fail(std::string_view why) { Finish(InternalOutcome(why)); }
-  void LetGo();
+  void LetGo(int code = kClientGone);
 
   StreamTranslation setup_;
   WebSocketOutbox outbox_;  // Any thread.
@@ -134,7 +143,7 @@ bool Translation::Wants(std::size_t channel) const {
     case kStderr:
       return setup_.streams.stderr_open && !setup_.streams.tty;
     case kResize:
-      return setup_.streams.tty;
+      return setup_.streams.tty && (TellsStatus(setup_.protocol) || setup_.protocol == kV3);
     default:
       return true;
   }
@@ -205,7 +214,7 @@ void Translation::OnStreamEnd(std::size_t channel, const Status& status) {
                 " stream: " + std::string(status.message()));
   }
   if (channel == kStdin || channel == kResize || --ends_wanted_ > 0) return;
-  Finish(OutcomeOf(error_));
+  Finish(TellsStatus(setup_.protocol) ? OutcomeOf(error_) : OutcomeOfText(error_));
 }
 
 // Upstream ends the connection upon a close that it does not understand.
@@ -260,13 +269,13 @@ void Translation::CloseWithOthers() {
 void Translation::Finish(const RemoteCommandOutcome& outcome) {
   if (over_) return;
   (void)outbox_.Push(std::string(1, static_cast<char>(kError)) + outcome.json);
-  if (setup_.on_outcome) setup_.on_outcome(outcome.code);
-  LetGo();
+  LetGo(outcome.code);
 }
 
 // Ends the kubelet's side. A kubelet ends the command when its streams are reset.
-void Translation::LetGo() {
+void Translation::LetGo(int code) {
   if (std::exchange(over_, true)) return;
+  if (setup_.on_outcome) setup_.on_outcome(code);
   outbox_.End();
   inbox_.Stop();
   idle_.Stop();

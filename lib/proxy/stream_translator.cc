@@ -70,14 +70,17 @@ http::Step StreamTranslatorHandler::ServeHTTP(http::Exchange& exchange) const {
           if (rules.on_request) rules.on_request(error.code());
           return error;
         }
+        SpdyUpgrade::Switched& kubelet = *answer.outcome.switched;
         return http::AcceptWebSocket(
             asked, {.protocols = protocols},
-            NewStreamTranslation({.kubelet = std::move(answer.outcome.switched->stream),
-                                  .loop = &rules.pool->loop(),
-                                  .streams = rules.streams,
-                                  .place = std::move(answer.place),
-                                  .idle_timeout = answer.limits.idle_timeout,
-                                  .on_outcome = rules.on_request}));
+            NewStreamTranslation(
+                {.kubelet = std::move(kubelet.stream),
+                 .loop = &rules.pool->loop(),
+                 .streams = rules.streams,
+                 .protocol = std::string(kubelet.head.headers.Get("X-Stream-Protocol-Version")),
+                 .place = std::move(answer.place),
+                 .idle_timeout = answer.limits.idle_timeout,
+                 .on_outcome = rules.on_request}));
       });
 }
 

@@ -19,17 +19,18 @@ class FakeKubelet {
  public:
   // One command, used on the kubelet's loop.
   struct Command {
+    Executor* loop = nullptr;
     std::shared_ptr<proxy::SpdySession> session;
     std::map<std::string, proxy::SpdyStream> streams;  // By streamtype.
 
-    void Write(const std::string& stream, std::string_view bytes) {
-      if (const auto found = streams.find(stream); found != streams.end()) {
-        (void)found->second.Write(bytes);
-      }
+    // False: enough waits.
+    bool Write(const std::string& stream, std::string_view bytes) {
+      const auto found = streams.find(stream);
+      return found == streams.end() || found->second.Write(bytes);
     }
     // Ends as a kubelet does: the outcome, a reset of every stream, GOAWAY.
     void Exit(std::string_view outcome) {
-      Write("error", outcome);
+      (void)Write("error", outcome);
       for (auto& [type, stream] : streams) stream.Reset();
       session->Close();
     }
@@ -40,6 +41,8 @@ class FakeKubelet {
     std::function<void(Command&, const std::string& stream)> opened = {};
     std::function<void(Command&, const std::string& stream, std::string_view bytes)> data = {};
     std::function<void(Command&, const std::string& stream)> ended = {};
+    // Called when there is room again after a write that had none.
+    std::function<void(Command&)> room = {};
     // The subprotocol that is chosen.
     std::string protocol = "v4.channel.k8s.io";
     // Accepts no stream.
@@ -92,6 +95,7 @@ class FakeKubelet {
 
   void Begin(Executor& loop, std::unique_ptr<http::Tunnel> tunnel) {
     const auto command = std::make_shared<Command>();
+    command->loop = &loop;
     command->session = proxy::SpdySession::Start(
         {.connection = std::move(tunnel),
          .loop = &loop,
@@ -100,6 +104,10 @@ class FakeKubelet {
              [this, weak = std::weak_ptr(command)](const http::Headers& headers,
                                                    proxy::SpdyStream stream) {
                return Open(weak.lock(), std::string(headers.Get("streamtype")), stream);
+             },
+         .on_room =
+             [this, weak = std::weak_ptr(command)] {
+               if (const auto kept = weak.lock(); kept && script_.room) script_.room(*kept);
              },
          .on_end =
              [this, command](const Status& /*status*/) {
@@ -111,10 +119,10 @@ class FakeKubelet {
 
   std::shared_ptr<proxy::SpdyStreamSink> Open(const CommandPtr& command, const std::string& type,
                                               const proxy::SpdyStream& stream) {
-    journal_.Add("open " + type);
-    if (script_.refuses_streams) return nullptr;
     command->streams.emplace(type, stream);
     if (script_.opened) script_.opened(*command, type);
+    journal_.Add("open " + type);
+    if (script_.refuses_streams) return nullptr;
     return std::make_shared<Sink>(*this, command, type);
   }
 

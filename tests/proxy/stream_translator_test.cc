@@ -1,5 +1,7 @@
 #include "apiserver/proxy/stream_translator.h"
 
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -87,7 +89,7 @@ FakeKubelet::Script Echo(const std::string& to) {
   return {
       .data =
           [to](FakeKubelet::Command& command, const std::string& stream, std::string_view bytes) {
-            if (stream == "stdin") command.Write(to, bytes);
+            if (stream == "stdin") (void)command.Write(to, bytes);
           },
       .ended =
           [](FakeKubelet::Command& command, const std::string& stream) {
@@ -158,7 +160,7 @@ TEST_CASE("proxy: a translated exec ends with its exit code", "[proxy]") {
   FakeKubelet kubelet(
       {.data = [](FakeKubelet::Command& command, const std::string& stream, std::string_view) {
         if (stream != "stdin") return;
-        command.Write("stdout", "last words");
+        (void)command.Write("stdout", "last words");
         command.Exit(
             R"({"metadata":{},"status":"Failure","message":"command terminated with non-zero exit )"
             R"(code: exit status 137","reason":"NonZeroExitCode","details":{"causes":[)"
@@ -184,8 +186,8 @@ TEST_CASE("proxy: a translated exec keeps its two outputs apart", "[proxy]") {
       {.data = [text](FakeKubelet::Command& command, const std::string& stream, std::string_view) {
         if (stream != "stdin") return;
         for (std::size_t at = 0; at < text.size(); at += 30'000) {
-          command.Write("stdout", std::string_view(text).substr(at, 30'000));
-          command.Write("stderr", std::string_view(text).substr(at, 30'000));
+          (void)command.Write("stdout", std::string_view(text).substr(at, 30'000));
+          (void)command.Write("stderr", std::string_view(text).substr(at, 30'000));
         }
         command.Exit("");
       }});
@@ -307,6 +309,7 @@ TEST_CASE("proxy: a command ends when its client goes", "[proxy]") {
   CHECK(kubelet.journal().Await("end stdin"));
   CHECK(kubelet.journal().Await("over"));
   CHECK(translator.service.ends.AwaitCount(1));
+  CHECK(translator.codes.Await("500"));
 }
 
 TEST_CASE("proxy: a close that names no channel ends a translated exec", "[proxy]") {
@@ -321,28 +324,97 @@ TEST_CASE("proxy: a close that names no channel ends a translated exec", "[proxy
   CHECK(kubelet.journal().Await("over"));
 }
 
-// A command that writes without end to a client that does not read.
+// Writes to stdout for as long as there is room.
+struct Flood {
+  static constexpr std::size_t kPiece = 64 << 10;
+  static constexpr std::size_t kPieces = 1024;
+  void operator()(FakeKubelet::Command& command) {
+    while (pieces < kPieces) {
+      ++pieces;
+      if (!command.Write("stdout", std::string(kPiece, 'x'))) return;
+    }
+    command.Exit("");
+  }
+  std::atomic<std::size_t> pieces{0};
+};
+
+// Waits until `count` has stayed the same for a while, and returns it.
+std::size_t Settled(const std::atomic<std::size_t>& count) {
+  std::size_t before = 0;
+  do {
+    before = count;
+    Notification().WaitFor(std::chrono::milliseconds(300));
+  } while (count == 0 || before != count);
+  return before;
+}
+
 TEST_CASE("proxy: a client that does not read holds its kubelet back", "[proxy]") {
-  std::atomic<std::size_t> written{0};
-  constexpr std::size_t kPiece = 64 << 10;
-  constexpr std::size_t kPieces = 1024;
+  Flood flood;
   FakeKubelet kubelet(
-      {.data = [&](FakeKubelet::Command& command, const std::string& stream, std::string_view) {
-        if (stream != "stdin") return;
-        // The fake kubelet's own connection keeps what is not taken.
-        for (std::size_t i = 0; i < kPieces; ++i) command.Write("stdout", std::string(kPiece, 'x'));
-        command.Exit("");
-        written = kPieces * kPiece;
-      }});
+      {.data =
+           [&](FakeKubelet::Command& command, const std::string& stream, std::string_view) {
+             if (stream == "stdin") flood(command);
+           },
+       .room = [&](FakeKubelet::Command& command) { flood(command); }});
   Translator translator(kubelet.host(), kAll);
   translator.connection = translator.server->Connect(/*window_bytes=*/64 << 10);
   auto client = translator.Client();
   REQUIRE(client.Read().binary());
   client.Write(Message(0, "go"));
-  while (written == 0) Notification().WaitFor(std::chrono::milliseconds(1));
+  // Buffers of sockets and queues, and no more.
+  CHECK(Settled(flood.pieces) < Flood::kPieces / 2);
   Heard heard(client);
-  CHECK(heard.channels[1].size() == kPieces * kPiece);
+  CHECK(heard.channels[1].size() == Flood::kPieces * Flood::kPiece);
   CHECK(heard.channels[3] == kSuccess);
+}
+
+TEST_CASE("proxy: a kubelet that does not read holds its client back", "[proxy]") {
+  UniqueFunction<void()> resume;  // Set before "open stderr" is told.
+  FakeKubelet kubelet({.opened = [&](FakeKubelet::Command& command, const std::string& stream) {
+    if (stream != "stderr") return;
+    command.session->Pause();
+    resume = [loop = command.loop, weak = std::weak_ptr(command.session)] {
+      loop->Post([weak] {
+        if (const auto session = weak.lock()) session->Resume();
+      });
+    };
+  }});
+  Translator translator(kubelet.host(), kAll);
+  http_test::RawClient client(translator.server->listener().port());
+  client.Send(
+      "GET /exec HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+      "Sec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n");
+  client.ReadUntil("\r\n\r\n");
+  REQUIRE(kubelet.journal().Await("open stderr"));
+  std::string messages;
+  while (messages.size() < std::size_t{64} << 20) {
+    messages += Message(0, std::string(64 << 10, 'x'));
+  }
+  CHECK(client.SendSome(messages) < messages.size() / 2);
+  client.Reset();
+  resume();
+  CHECK(kubelet.journal().Await("over"));
+}
+
+TEST_CASE("proxy: a kubelet of an older protocol tells its outcome as text", "[proxy]") {
+  const auto protocol = GENERATE(as<std::string>(), "", "channel.k8s.io", "v3.channel.k8s.io");
+  FakeKubelet kubelet(
+      {.data =
+           [](FakeKubelet::Command& command, const std::string& stream, std::string_view) {
+             if (stream == "stdin") command.Exit("exit status 3");
+           },
+       .protocol = protocol});
+  Translator translator(kubelet.host(), {.stdin_open = true, .stdout_open = true, .tty = true});
+  auto client = translator.Client();
+  client.Write(Message(0, "go"));
+  Heard heard(client);
+  CHECK(heard.channels[3].find(
+            R"("message":"Internal error occurred: error executing remote command: exit )"
+            R"(status 3")") != std::string::npos);
+  const auto lines = kubelet.journal().lines();
+  const bool resizes = std::find(lines.begin(), lines.end(), "open resize") != lines.end();
+  CHECK(resizes == (protocol == "v3.channel.k8s.io"));
 }
 
 // Follows client-go's errorDecoderV4.

@@ -62,7 +62,7 @@ struct TunnelServer {
 // Echoes the data streams of a port-forward.
 FakeKubelet::Script EchoPorts() {
   return {.data = [](FakeKubelet::Command& command, const std::string& stream,
-                     std::string_view bytes) { command.Write(stream, bytes); },
+                     std::string_view bytes) { (void)command.Write(stream, bytes); },
           .protocol = "portforward.k8s.io"};
 }
 

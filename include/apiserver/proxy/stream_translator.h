@@ -50,8 +50,8 @@ struct StreamTranslatorHandler {
   std::shared_ptr<Pipes> pipes = nullptr;
   // The name of the user whose upgraded connections are counted.
   std::string user = {};
-  // Told the code of each request: 200 if the command was run, whatever its exit code. Called on a
-  // loop; must not block. May be empty.
+  // Told the code of each request: 200 if the command was run, whatever its exit code, and 500 if
+  // the client went before it ended. Called on a loop; must not block. May be empty.
   std::function<void(int code)> on_request = {};
 
   // Answers the request of `exchange`. On a loop or the pool.
