@@ -106,7 +106,8 @@ class OpenSocket final : public WebSocket,
   void Queue(WebSocketOpcode opcode, std::string_view payload);
   void BeginClose(int code, const std::string& reason);
   void HoldLater(bool hold);
-  // Reads the peer or not, as the host and the answers that wait want it.
+  // Reads the peer or not, as the host and the answers that wait want it. After a Close nothing is
+  // told any more, so that only the peer's Close, or its end, is left to be read.
   void Hold();
   // Ends the socket once the queued bytes are out, or at once if `cut`.
   void End(bool cut);
@@ -267,8 +268,8 @@ void OpenSocket::HoldLater(bool hold) {
 }
 
 void OpenSocket::Hold() {
-  const bool hold = held_by_host_ || held_by_answers_;
-  if (ended_ || std::exchange(paused_, hold) == hold) return;
+  const bool hold = !close_sent_ && !ended_ && (held_by_host_ || held_by_answers_);
+  if (std::exchange(paused_, hold) == hold) return;
   if (hold) {
     tunnel_->Pause();
   } else {
@@ -280,6 +281,7 @@ void OpenSocket::BeginClose(int code, const std::string& reason) {
   if (close_sent_ || ended_) return;
   Queue(WebSocketOpcode::kClose, WebSocketClosePayload(code, reason));
   close_sent_ = true;
+  Hold();
   // A peer that never answers the Close is cut off.
   close_timer_ = loop_.PostAfter(options_.close_timeout, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->End(/*cut=*/true);
@@ -289,6 +291,7 @@ void OpenSocket::BeginClose(int code, const std::string& reason) {
 void OpenSocket::End(bool cut) {
   cut_ |= cut;
   ended_ = true;
+  Hold();
   if (ping_timer_) std::exchange(ping_timer_, nullptr)();
   // A peer that reads nothing does not take its Close either.
   if (cut && close_timer_) std::exchange(close_timer_, nullptr)();
