@@ -16,7 +16,9 @@ namespace {
 
 // The state of a stream that its handle and its call share; each may go first. It keeps what has
 // come while the reader pauses, and the transport waits for it to be consumed.
-class DuplexState final : public ClientSink {
+class DuplexState final : public ClientSink,
+                          public LoopWaiter,
+                          public std::enable_shared_from_this<DuplexState> {
  public:
   DuplexState(const std::shared_ptr<ClientLink>& link, const Tenant& tenant)
       : link_(link),
@@ -54,12 +56,18 @@ class DuplexState final : public ClientSink {
     write_ended_ = true;
     LetGo();
   }
+  void OnLoopStop() override {
+    GiveUp();
+    (void)TellMore();
+  }
 
  private:
   bool reading() const { return sink_ != nullptr && !paused_.load(); }
   void TellHead();
   void TellRoom();
   void TellEnd();
+  // Notes whether there is an end that waits for the sink to go on.
+  void AwaitSink();
   // Forgets a sink that is told nothing more.
   void LetGo() {
     if (end_told_ && write_ended_) sink_.reset();
@@ -127,7 +135,18 @@ std::size_t DuplexState::TellMore() {
     Guard([&](StreamSink& sink) { sink.OnData(bytes); });
   }
   if (over_ && unread_.empty() && reading()) TellEnd();
+  AwaitSink();
   return consumed;
+}
+
+void DuplexState::AwaitSink() {
+  const auto link = link_.lock();
+  if (!over_ || !link) return;
+  if (sink_ && !end_told_) {
+    link->loop->Waits(shared_from_this());
+  } else {
+    link->loop->StopsWaiting(shared_from_this());
+  }
 }
 
 void DuplexState::TellEnd() {

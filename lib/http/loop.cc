@@ -86,6 +86,12 @@ void Loop::DropTimers() {
   while (Timers::Entry* entry = timers_.TakeAny()) entry->Drop();
 }
 
+void Loop::EndWaiters() {
+  for (const auto& waiter : std::exchange(waiters_, {})) {
+    Guard("an end", [&] { waiter->OnLoopStop(); });
+  }
+}
+
 // Handles events after Stop(). The first thread that comes is the loop until the queue is empty, so
 // that events are still handled one at a time.
 void Loop::DrainStopped() {
@@ -121,6 +127,8 @@ void Loop::Run() {
   owner_.store(std::this_thread::get_id());
   while (!stopping_.load()) Turn(true);
   // Runs tasks that were posted before Stop(), such as the closing of connections.
+  Turn(false);
+  EndWaiters();
   Turn(false);
   owner_.store(std::thread::id());
 }

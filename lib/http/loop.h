@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "apiserver/base/clock.h"
@@ -32,6 +33,13 @@ class Flushable {
  public:
   virtual ~Flushable() = default;
   virtual void Flush() = 0;
+};
+
+// An object that waits for something that cannot come once the loop has stopped.
+class LoopWaiter {
+ public:
+  virtual ~LoopWaiter() = default;
+  virtual void OnLoopStop() = 0;
 };
 
 // One thread that waits for sockets, timers and other threads. A turn handles the ready sockets,
@@ -69,6 +77,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   Clock::Monotonic now();
   void Arm(Timers::Entry& entry, Clock::Monotonic when);
   void Disarm(Timers::Entry& entry) { timers_.Disarm(entry); }
+  // Calls `waiter->OnLoopStop()` in the last turn, unless StopsWaiting() comes before.
+  void Waits(std::shared_ptr<LoopWaiter> waiter) { waiters_.insert(std::move(waiter)); }
+  void StopsWaiting(const std::shared_ptr<LoopWaiter>& waiter) { waiters_.erase(waiter); }
   // The buffer for one read. Its contents are valid until the next one.
   std::span<char> read_buffer() { return read_buffer_; }
   // The buffer that output is put together in. It is empty between flushes.
@@ -116,6 +127,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void ArmReactorTimer();
   void DrainStopped();
   void DropTimers();
+  void EndWaiters();
 
   LogSink& log_;
   std::unique_ptr<Reactor> reactor_;
@@ -130,6 +142,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::vector<std::shared_ptr<LoopEvent>> events_;
   std::vector<std::shared_ptr<Flushable>> dirty_;
   std::map<Executor*, Batch> batches_;
+  std::unordered_set<std::shared_ptr<LoopWaiter>> waiters_;
   Timers timers_;
   Clock::Monotonic now_;
   bool now_stale_ = true;

@@ -117,11 +117,13 @@ void TunnelLink::TellRest() {
   while (reading()) {
     if (unread_.empty()) {
       const auto sink = std::exchange(sink_, nullptr);
+      loop_->StopsWaiting(shared_from_this());
       if (!std::exchange(end_told_, true)) sink->OnEnd(*over_);
       return;
     }
     TellData(std::exchange(unread_, {}));
   }
+  if (sink_ != nullptr) loop_->Waits(shared_from_this());
 }
 
 void TunnelQueue::Push(std::string bytes) {

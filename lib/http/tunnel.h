@@ -31,7 +31,7 @@ class TunnelEnd {
 };
 
 // The state that a Tunnel and its connection share. Each may go first.
-class TunnelLink {
+class TunnelLink final : public LoopWaiter, public std::enable_shared_from_this<TunnelLink> {
  public:
   // `end` is called until Gone().
   TunnelLink(std::shared_ptr<Loop> loop, TunnelEnd& end) : loop_(std::move(loop)), end_(&end) {}
@@ -63,6 +63,8 @@ class TunnelLink {
   void Gone(std::string unread, const Status& why);
   // Tells the sink what is left after Gone(), as far as it does not pause.
   void TellRest();
+  // Ends the stream although its sink pauses.
+  void OnLoopStop() override { End(Status(Reason::kServiceUnavailable, "the server has stopped")); }
 
  private:
   void TellRoom();

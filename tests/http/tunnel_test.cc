@@ -152,6 +152,27 @@ TEST_CASE("http: a tunnel that is paused tells nothing until it goes on, and los
   CHECK(tunnels.service.ends.Await("101 ok"));
 }
 
+TEST_CASE("http: a paused tunnel ends with its server", "[http]") {
+  std::unique_ptr<Tunnel> tunnel;
+  Journal steps;
+  Tunnels tunnels([&](std::unique_ptr<Tunnel> made) {
+    tunnel = std::move(made);
+    tunnel->Pause();
+    tunnel->Start(NewSink({.data = [&](auto) { steps.Add("data"); },
+                           .end = [&](const Status&) { steps.Add("end"); }}));
+  });
+  auto server = std::make_unique<TestServer>(tunnels.service.service, Wire::kHttp1);
+  const auto connection = server->Connect();
+  const auto stream = connection->Open(UpgradeRequest()).value();
+  REQUIRE(stream->Head(Soon())->code == 101);
+  REQUIRE(stream->Write("unread").ok());
+
+  if (GENERATE(true, false)) stream->Cancel();
+  server.reset();
+
+  CHECK(steps.Text() == "end");
+}
+
 TEST_CASE("http: a peer of a paused tunnel can send no more than the kernel takes", "[http]") {
   std::unique_ptr<Tunnel> tunnel;
   Notification opened;
