@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -119,11 +120,33 @@ class LoopConnection final : public Connection {
   std::shared_ptr<ClientLink> link_;
 };
 
+// The connections of a dialer, which end with it: what waits for the socket keeps itself and the
+// loop alive. Used on the loop only.
+class OpenCarriers final {
+ public:
+  bool ended() const { return ended_; }
+  void Add(const std::shared_ptr<Carrier>& carrier) { carriers_.insert(carrier); }
+  void Remove(Carrier& carrier) { carriers_.erase(carrier.shared_from_this()); }
+  // Closes all. There are no new ones from now on.
+  void End() {
+    ended_ = true;
+    for (const auto& carrier : std::exchange(carriers_, {})) {
+      carrier->Close(Status(Reason::kServiceUnavailable, "the dialer has ended"));
+    }
+  }
+
+ private:
+  std::unordered_set<std::shared_ptr<Carrier>> carriers_;
+  bool ended_ = false;
+};
+
 // One dial: tries the addresses of a host in turn until a handshake is done. Used on the loop only.
 class Dialing final : public std::enable_shared_from_this<Dialing> {
  public:
-  Dialing(std::shared_ptr<Loop> loop, DialOptions options, SslContext tls, Dialer::Dialed done)
+  Dialing(std::shared_ptr<Loop> loop, std::shared_ptr<OpenCarriers> open, DialOptions options,
+          SslContext tls, Dialer::Dialed done)
       : loop_(std::move(loop)),
+        open_(std::move(open)),
         options_(std::move(options)),
         tls_(std::move(tls)),
         done_(std::move(done)) {}
@@ -159,6 +182,7 @@ class Dialing final : public std::enable_shared_from_this<Dialing> {
   }
 
   const std::shared_ptr<Loop> loop_;
+  const std::shared_ptr<OpenCarriers> open_;
   const DialOptions options_;
   const SslContext tls_;
   Dialer::Dialed done_;  // Null: told.
@@ -171,7 +195,8 @@ class Dialing final : public std::enable_shared_from_this<Dialing> {
 
 // The first address's error is reported if all fail, as Go does: it is the one that people expect.
 void Dialing::TryNext() {
-  while (done_ && next_ < addresses_.size()) {
+  if (open_->ended()) first_ = Status(Reason::kServiceUnavailable, "the dialer has ended");
+  while (done_ && !open_->ended() && next_ < addresses_.size()) {
     const auto fd = BeginConnect(addresses_[next_++]);
     if (fd.ok()) return Carry(*fd);
     Failed(fd.status());
@@ -186,6 +211,7 @@ void Dialing::Carry(int fd) {
   link_->memory = options_.memory;
   link_->carrier = std::make_shared<Carrier>(CarrierFor(fd));
   const auto carrier = link_->carrier;
+  open_->Add(carrier);
   carrier->Start();
 }
 
@@ -208,6 +234,7 @@ Carrier::Setup Dialing::CarrierFor(int fd) {
     return self->Speak(carrier);
   };
   setup.on_closed = [self = shared_from_this(), link = link_](Carrier& carrier, const Status& why) {
+    self->open_->Remove(carrier);
     self->Lost(carrier, link, why);
   };
   return setup;
@@ -255,6 +282,7 @@ class LoopDialer final : public Dialer {
   LoopDialer() : loop_(Loop::Create(NullLogSink())) { loop_->Start("http-dialer"); }
   ~LoopDialer() override {
     if (const auto resolver = std::exchange(*resolver_.Lock(), nullptr)) resolver->Stop();
+    loop_->Post([open = open_] { open->End(); });
     loop_->Stop();
   }
   Executor::Cancel DialLater(const DialOptions& options, Dialed done) override;
@@ -271,6 +299,7 @@ class LoopDialer final : public Dialer {
   Executor& Resolver();
 
   std::shared_ptr<Loop> loop_;
+  const std::shared_ptr<OpenCarriers> open_ = std::make_shared<OpenCarriers>();
   Guarded<std::unique_ptr<ThreadPool>> resolver_;
   // The last few, as reading the machine's authorities takes milliseconds.
   Guarded<std::vector<Ready>> ready_;
@@ -304,7 +333,8 @@ Executor::Cancel LoopDialer::DialLater(const DialOptions& options, Dialed done) 
     done(tls.status());
     return [] {};
   }
-  const auto dialing = std::make_shared<Dialing>(loop_, options, *std::move(tls), std::move(done));
+  const auto dialing =
+      std::make_shared<Dialing>(loop_, open_, options, *std::move(tls), std::move(done));
   const auto start = [loop = loop_, dialing](Result<std::vector<Address>> addresses) {
     loop->Post([dialing, addresses = std::move(addresses)]() mutable {
       dialing->Start(std::move(addresses));

@@ -143,6 +143,26 @@ TEST_CASE("http: a dial ends when it is given up, or its time is", "[http]") {
   }
 }
 
+TEST_CASE("http: connections end with their dialer, and a dial after that tells so", "[http]") {
+  Deaf deaf;
+  const DialOptions options{.port = deaf.port, .http2 = GENERATE(false, true)};
+  Dialled again;
+  Journal ends;
+  auto dialer = NewDialer();
+  const auto connection = dialer->Dial(Soon(), options).value();
+  const auto stream = connection->OpenStream({.target = "/"}).value();
+  stream->Start(NewSink({.end = [&, last = dialer.get()](const Status& status) {
+    ends.Add(std::string(ReasonWord(status.reason())));
+    (void)last->DialLater(options, again.Done());
+  }}));
+
+  dialer.reset();
+
+  CHECK(connection->closed());
+  CHECK(ends.Text() == "ServiceUnavailable");
+  CHECK(again.Await() == "the dialer has ended");
+}
+
 TEST_CASE("http: an HTTP/2 server that falls silent is asked, and given up when it stays so",
           "[http]") {
   Deaf deaf;

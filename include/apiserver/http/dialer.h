@@ -156,8 +156,8 @@ class Connection {
 };
 
 // Dials servers. Owns the clients' loop thread and, once a name was looked up, the resolver's;
-// connections must not outlive it. The destructor waits for a look-up in progress, and must not run
-// on the loop. Thread-safe.
+// connections end with it. The destructor waits for a look-up in progress, and must not run on the
+// loop. Thread-safe.
 class Dialer {
  public:
   virtual ~Dialer() = default;
