@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apiserver/base/clock.h"
-#include "apiserver/base/detached.h"
 #include "base/status_macros.h"
 #include "proxy/forward_url.h"
 
@@ -27,12 +26,8 @@ std::string KeyOf(const Endpoint& at) {
 
 class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool> {
  public:
-  explicit Pool(UpstreamPoolOptions options) : options_(std::move(options)) {}
-  // The dialer must not be destroyed on its own loop.
-  ~Pool() override {
-    if (!options_.dialer->loop().Inside()) return;
-    RunDetached("proxy-reaper", [dialer = std::move(options_.dialer)] {});
-  }
+  explicit Pool(UpstreamPoolOptions options)
+      : options_(std::move(options)), loop_(options_.dialer->loop()) {}
 
   Executor::Cancel Lend(const Endpoint& endpoint, bool fresh, Lent done) override {
     const auto wait = std::make_shared<Wait>();
@@ -49,7 +44,7 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
     options.http2 = false;
     return options_.dialer->DialLater(options, std::move(done));
   }
-  Executor& loop() override { return options_.dialer->loop(); }
+  Executor& loop() override { return loop_; }
 
   // Takes a lent connection back.
   void Return(const std::string& key, const ConnectionPtr& connection, bool usable);
@@ -92,7 +87,8 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
   static bool Unused(const Host& host);
   http::DialOptions OptionsFor(const Endpoint& endpoint) const;
 
-  UpstreamPoolOptions options_;
+  const UpstreamPoolOptions options_;
+  Executor& loop_;
   std::unordered_map<std::string, Host> hosts_;
   bool sweeps_ = false;  // A timer for Sweep() runs.
 };

@@ -71,7 +71,7 @@ struct Target {
 struct Aggregator {
   Aggregator(aggregator::ProxyHandlerOptions options, auth::UserInfoPtr user)
       : handler([&] {
-          options.dialer = dialer;
+          options.dialer = dialer.get();
           return aggregator::NewProxyHandler(std::move(options));
         }()),
         service([this](http::Exchange& exchange) { return handler->ServeHTTP(exchange); }) {
@@ -88,7 +88,7 @@ struct Aggregator {
     return server->Connect()->Call(Soon(), {.target = path}).value();
   }
 
-  std::shared_ptr<http::Dialer> dialer = http::NewDialer();
+  std::unique_ptr<http::Dialer> dialer = http::NewDialer();
   std::shared_ptr<aggregator::ProxyHandler> handler;
   TestService service;
   std::unique_ptr<TestServer> server;

@@ -119,7 +119,7 @@ class Front {
  public:
   explicit Front(int port) {
     handler_.location = {.host = "127.0.0.1:" + std::to_string(port), .path = "/"};
-    handler_.pool = proxy::NewUpstreamPool({.dialer = dialer_}).value();
+    handler_.pool = proxy::NewUpstreamPool({.dialer = dialer_.get()}).value();
     handler_.pipes = proxy::NewPipes({.pipes_max = 100'000, .pipes_per_user_max = 100'000});
     handler_.wrap_transport = true;
     service_.handler = [this](http::Exchange& exchange) { return handler_.ServeHTTP(exchange); };
@@ -129,7 +129,7 @@ class Front {
   int port() const { return listener_->port(); }
 
  private:
-  std::shared_ptr<http::Dialer> dialer_ = http::NewDialer();
+  std::unique_ptr<http::Dialer> dialer_ = http::NewDialer();
   std::unique_ptr<ThreadPool> pool_ = NewThreadPool();
   proxy::UpgradeAwareHandler handler_;
   http::Service service_;

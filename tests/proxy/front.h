@@ -19,18 +19,15 @@ using http_test::TestServer;
 using http_test::TestService;
 using Wire = http_test::Wire;
 
-// A dialer that ends after everything that holds it on its own loop.
-inline std::shared_ptr<http::Dialer> NewDialer() { return http::NewDialer(); }
-
 // A server that forwards each request by `rules`, whose pool and responder may be left out: errors
 // are answered with their code and, as text, with reason and message.
 class Front {
  public:
   explicit Front(proxy::UpgradeAwareHandler rules, Wire wire = Wire::kHttp1,
                  proxy::UpstreamPoolOptions pool = {})
-      : dialer_(NewDialer()),
+      : dialer_(http::NewDialer()),
         service_([this](http::Exchange& exchange) { return rules_.ServeHTTP(exchange); }) {
-    pool.dialer = dialer_;
+    pool.dialer = dialer_.get();
     rules_ = std::move(rules);
     if (!rules_.pool) rules_.pool = proxy::NewUpstreamPool(std::move(pool)).value();
     service_.service.write_error = [](http::Exchange& exchange, const Status& error) {
@@ -50,7 +47,7 @@ class Front {
   }
 
  private:
-  std::shared_ptr<http::Dialer> dialer_;
+  std::unique_ptr<http::Dialer> dialer_;
   proxy::UpgradeAwareHandler rules_;
   TestService service_;
   std::unique_ptr<TestServer> server_;

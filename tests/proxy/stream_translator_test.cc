@@ -32,7 +32,7 @@ struct Translator {
       : dialer(http::NewDialer()),
         service([this](http::Exchange& exchange) { return rules.ServeHTTP(exchange); }) {
     rules.location = {.host = host, .path = "/exec/ns/pod/c", .raw_query = "input=1&command=cat"};
-    rules.pool = proxy::NewUpstreamPool({.dialer = dialer}).value();
+    rules.pool = proxy::NewUpstreamPool({.dialer = dialer.get()}).value();
     rules.streams = streams;
     rules.on_request = [this](int code) { codes.Add(std::to_string(code)); };
     service.service.write_error = [](http::Exchange& exchange, const Status& error) {
@@ -46,7 +46,7 @@ struct Translator {
   }
 
   http_test::Journal codes;
-  std::shared_ptr<http::Dialer> dialer;
+  std::unique_ptr<http::Dialer> dialer;
   proxy::StreamTranslatorHandler rules;
   TestService service;
   std::unique_ptr<TestServer> server;

@@ -27,7 +27,7 @@ struct TunnelServer {
       : dialer(http::NewDialer()),
         service([this](http::Exchange& exchange) { return rules.ServeHTTP(exchange); }) {
     rules.location = {.host = host, .path = "/portForward/ns/pod"};
-    rules.pool = proxy::NewUpstreamPool({.dialer = dialer}).value();
+    rules.pool = proxy::NewUpstreamPool({.dialer = dialer.get()}).value();
     rules.on_request = [this](int code) { codes.Add(std::to_string(code)); };
     service.service.write_error = [](http::Exchange& exchange, const Status& error) {
       exchange.writer().Send({.code = error.code()}, error.ToString());
@@ -52,7 +52,7 @@ struct TunnelServer {
   }
 
   http_test::Journal codes;
-  std::shared_ptr<http::Dialer> dialer;
+  std::unique_ptr<http::Dialer> dialer;
   proxy::TunnelingHandler rules;
   TestService service;
   std::unique_ptr<TestServer> server;

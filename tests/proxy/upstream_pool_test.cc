@@ -183,9 +183,9 @@ TEST_CASE("proxy: a backend sees the client certificate of the pool", "[proxy]")
   CHECK(body({.ca_pem = ca}, checked) == "ok");
   checked.server_name = "other.example";
   CHECK(body({.ca_pem = ca}, checked).find("error trying to reach service: ") != std::string::npos);
-  CHECK(
-      proxy::NewUpstreamPool({.dialer = NewDialer(), .tls = {.ca_pem = "bad"}}).status().reason() ==
-      Reason::kInvalid);
+  const auto dialer = http::NewDialer();
+  const auto pool = proxy::NewUpstreamPool({.dialer = dialer.get(), .tls = {.ca_pem = "bad"}});
+  CHECK(pool.status().reason() == Reason::kInvalid);
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ class ServiceResolver {
 
 // Options of a ProxyHandler.
 struct ProxyHandlerOptions {
-  std::shared_ptr<http::Dialer> dialer;                     // Required.
+  // Required. It must outlive the server of the handler.
+  http::Dialer* dialer = nullptr;
   std::shared_ptr<const ServiceResolver> service_resolver;  // Required.
   // The certificate by which extension servers know a front proxy. A change takes effect with the
   // next request. Null: none is shown.

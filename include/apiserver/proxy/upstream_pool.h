@@ -32,9 +32,9 @@ Result<Endpoint> EndpointOf(const Location& location);
 
 // Options of a pool. The times are client-go's.
 struct UpstreamPoolOptions {
-  // Required. Dials on its loop, on which the pool works. The last owner lets go of it off the
-  // loop, or is the pool itself.
-  std::shared_ptr<http::Dialer> dialer;
+  // Required. Dials on its loop, on which the pool works. It must outlive the servers that send
+  // requests through the pool; what those leave on its loop ends with it.
+  http::Dialer* dialer = nullptr;
   // TLS for backends that have it: the authorities that are trusted, and the certificate that is
   // shown. Without authorities a backend is not verified.
   http::ClientTls tls = {};
