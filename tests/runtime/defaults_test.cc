@@ -89,6 +89,24 @@ TEST_CASE("runtime: a default of a custom resource takes the place of a null tha
         R"({"a":"A","b":2,"main":{"name":null,"protocol":"TCP"},"maybe":null,"plain":null})");
 }
 
+TEST_CASE("runtime: what metadata cannot have goes from the default of an embedded resource",
+          "[runtime]") {
+  SchemaParts resource(*StructBuilder("").Field("spec", AnySchema()).Build());
+  resource.embedded_resource = true;
+  // Nothing below the resource has a default; the field that holds it does.
+  const SchemaPtr holder =
+      StructBuilder("")
+          .Field("pod", MakeSchema(resource),
+                 {.default_value = Owned(R"({"kind":"K","metadata":{"name":"n","typo":1}})")})
+          .Build();
+  const SchemaPtr spec = StructBuilder("").Field("holders", ListOf(holder)).Build();
+  const auto object = ObjectOf(WidgetKind(WithSpec(spec), Semantics::kCustomResource),
+                               R"({"spec":{"holders":[{}]}})");
+  REQUIRE(Settle(*object).ok());
+  CHECK(Print((*object)["spec"]) ==
+        R"({"holders":[{"pod":{"kind":"K","metadata":{"name":"n"}}}]})");
+}
+
 TEST_CASE("runtime: what needs no default is left untouched", "[runtime]") {
   const auto object = ObjectOf(WidgetKind(WithSpec(Spec())),
                                R"({"spec":{"a":"1","b":2,"maybe":"3","main":{"protocol":"4"}}})");
