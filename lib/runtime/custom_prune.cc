@@ -81,8 +81,11 @@ class CustomPrunePass final : public RewritePass {
 
  private:
   // A null that is kept is refused by validation, unless nothing says its type.
-  bool IsDroppedNull(const Schema& parent, const Schema* schema, const Member& member) const {
-    if (!member.value.is_null() || schema == nullptr || schema == &Undeclared()) return false;
+  bool IsDroppedNull(const Schema& parent, const Member& member) const {
+    if (!member.value.is_null()) return false;
+    bool additional = false;
+    const Schema* const schema = CustomMember(parent, member.key, additional);
+    if (schema == nullptr || schema == &Undeclared()) return false;
     if (rules_.keep_nulls && schema->type != SchemaType::kAny) return false;
     return !schema->nullable && DefaultOf(parent, member.key, *schema) == nullptr;
   }
@@ -91,9 +94,7 @@ class CustomPrunePass final : public RewritePass {
            std::vector<Slot>& slots, bool& changed) {
     bool known = false;
     const Schema* const schema = KeptMember(parent, source, member.key, preserved_, known);
-    bool additional = false;
-    const bool dropped =
-        !known || IsDroppedNull(parent, CustomMember(parent, member.key, additional), member);
+    const bool dropped = !known || IsDroppedNull(parent, member);
     changed |= dropped;
     if (!dropped) slots.push_back({member.key, member.value, schema});
   }
@@ -101,8 +102,7 @@ class CustomPrunePass final : public RewritePass {
   // Adds a member of an embedded resource. False: it does not fit.
   bool AddOfResource(const Schema& parent, const Member& member, std::vector<Slot>& slots,
                      bool& changed) const {
-    bool additional = false;
-    if (IsDroppedNull(parent, CustomMember(parent, member.key, additional), member)) {
+    if (IsDroppedNull(parent, member)) {
       changed = true;
       return true;
     }
@@ -115,7 +115,7 @@ class CustomPrunePass final : public RewritePass {
     }
     Value metadata = member.value;
     const Status fits =
-        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", arena_, metadata, rules_.arena_max);
+        NormalizeStruct(*SortedObjectMeta(), "ObjectMeta", arena_, metadata, rules_.arena_max);
     if (!fits.ok()) {
       if (!rules_.stored) return false;
       metadata = member.value.is_map() ? FittingMetadata(member.value, arena_) : member.value;
@@ -193,12 +193,12 @@ Value FittingMetadata(const Value& metadata, Arena& arena) {
     MapBuilder single(arena);
     single.Add(member.key, member.value);
     Value one = single.Build();
-    const Status fits = NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", arena, one,
+    const Status fits = NormalizeStruct(*SortedObjectMeta(), "ObjectMeta", arena, one,
                                         std::numeric_limits<std::size_t>::max());
     if (fits.ok()) kept.Add(member.key, member.value);
   }
   Value fitting = kept.Build();
-  (void)NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", arena, fitting,
+  (void)NormalizeStruct(*SortedObjectMeta(), "ObjectMeta", arena, fitting,
                         std::numeric_limits<std::size_t>::max());  // Each member fits.
   return fitting;
 }

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "apiserver/runtime/schema.h"
+#include "runtime/normalize.h"
 
 namespace apiserver::v0::runtime {
 
@@ -160,6 +163,26 @@ SchemaPtr BuildObjectMeta() {
   return meta.Build();
 }
 
+SchemaPtr WithSortedFields(const SchemaPtr& schema) {
+  SchemaParts parts(*schema);
+  std::sort(parts.fields.begin(), parts.fields.end(),
+            [](const FieldParts& a, const FieldParts& b) { return a.name < b.name; });
+  return MakeSchema(parts);
+}
+
+// Metadata has structs in two of its lists, and none deeper.
+SchemaPtr BuildSortedObjectMeta() {
+  SchemaParts meta(*ObjectMetaSchema());
+  for (FieldParts& field : meta.fields) {
+    if (field.schema->type != SchemaType::kList) continue;
+    if (field.schema->items()->type != SchemaType::kStruct) continue;
+    SchemaParts list(*field.schema);
+    list.items = WithSortedFields(list.items);
+    field.schema = MakeSchema(list);
+  }
+  return WithSortedFields(MakeSchema(meta));
+}
+
 SchemaPtr BuildListMeta() {
   const SchemaPtr text = StringSchema();
   const SchemaPtr shard =
@@ -194,6 +217,11 @@ SchemaPtr BuildListMeta() {
 
 SchemaPtr ObjectMetaSchema() {
   static const SchemaPtr schema = BuildObjectMeta();
+  return schema;
+}
+
+const SchemaPtr& SortedObjectMeta() {
+  static const SchemaPtr schema = BuildSortedObjectMeta();
   return schema;
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/passes.h"
 #include "runtime/rewrite.h"
 #include "runtime/scalar.h"
+#include "runtime/value_kinds.h"
 #include "runtime/walk.h"
 
 namespace apiserver::v0::runtime {
@@ -205,6 +206,28 @@ class SortPass final : public RewritePass {
   }
 };
 
+// Tells if the members of every map are sorted already, which costs less than to sort them.
+bool AreKeysSorted(const Value& root) {
+  constexpr std::size_t kUsual = 16;
+  std::vector<const Value*> pending;
+  pending.reserve(kUsual);
+  pending.push_back(&root);
+  while (!pending.empty()) {
+    const Value& at = *pending.back();
+    pending.pop_back();
+    const Member* before = nullptr;
+    for (const Member& member : at.members()) {
+      if (before != nullptr && member.key < before->key) return false;
+      before = &member;
+      if (IsContainer(member.value)) pending.push_back(&member.value);
+    }
+    for (const Value& item : at.items()) {
+      if (IsContainer(item)) pending.push_back(&item);
+    }
+  }
+  return true;
+}
+
 // A field whose type in Go is a string with a name, which a Schema does not say.
 struct NamedText {
   std::string_view owner;
@@ -305,9 +328,10 @@ Status NormalizeStructural(Object& object, bool stored, std::size_t arena_max) {
   const Value metadata = root["metadata"];
   Value normalized = metadata;
   if (!metadata.is_null()) {
-    // Metadata is the Go type everywhere.
+    // Metadata is the Go type everywhere. Its fields are in the order of their names here, so that
+    // settled metadata is not made anew only to be sorted again.
     Status fits =
-        NormalizeStruct(*ObjectMetaSchema(), "ObjectMeta", object.arena(), normalized, arena_max);
+        NormalizeStruct(*SortedObjectMeta(), "ObjectMeta", object.arena(), normalized, arena_max);
     if (!fits.ok() && !(stored && metadata.is_map())) return fits;
     if (!fits.ok()) normalized = FittingMetadata(metadata, object.arena());
     if (normalized.members().data() != metadata.members().data()) {
@@ -344,6 +368,7 @@ Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena
 }
 
 void SortKeys(Arena& arena, Value& root) {
+  if (AreKeysSorted(root)) return;
   static const SchemaPtr any = AnySchema();
   SortPass pass;
   (void)Rewrite(*any, pass, arena, root);  // Sorting cannot fail.

@@ -14,6 +14,9 @@ namespace apiserver::inline v0::runtime {
 // more than `arena_max` bytes.
 Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root,
                        std::size_t arena_max);
+// Returns ObjectMetaSchema() with the fields of its structs in the order of their names, in which
+// custom resources keep them.
+const SchemaPtr& SortedObjectMeta();
 // Sorts the members of every map in `root` by key.
 void SortKeys(Arena& arena, Value& root);
 

@@ -335,6 +335,26 @@ TEST_CASE("runtime: custom resources get sorted keys and Go's metadata", "[runti
         "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string");
 }
 
+TEST_CASE("runtime: a custom resource that is right already is left untouched", "[runtime]") {
+  const KindPtr kind = WidgetKind(WithSpec(AnySchema()), Semantics::kCustomResource);
+  // The fields of ownerReferences and managedFields are in the order of their names, too.
+  const auto object = ObjectOf(
+      kind, R"({"metadata":{"creationTimestamp":"2020-01-01T00:00:00Z","labels":{"a":"1","b":"2"},
+      "managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m",
+      "operation":"Update","time":"2020-01-01T00:00:00Z"}],"name":"n","namespace":"x",
+      "ownerReferences":[{"apiVersion":"v1","controller":true,"kind":"K","name":"o","uid":"1"}],
+      "uid":"2"},"spec":{"a":{"b":1,"c":[{"d":1,"e":2}]}}})");
+  const void* const before = object->root().members().data();
+  const std::size_t bytes = object->arena().bytes_reserved();
+  REQUIRE(Settle(*object).ok());
+  CHECK(object->root().members().data() == before);
+  CHECK(object->arena().bytes_reserved() == bytes);
+
+  // A map deep inside that is not sorted is found in any place.
+  CHECK(Normalized(kind, R"({"spec":{"a":{"b":1,"c":[{"d":1},{"e":2,"d":1}]}}})") ==
+        R"({"spec":{"a":{"b":1,"c":[{"d":1},{"d":1,"e":2}]}}})");
+}
+
 TEST_CASE("runtime: content without schema is left alone", "[runtime]") {
   const auto object = ObjectOf(Kind::Untyped({"", "v1", "X"}), R"({"b":null,"a":1})");
   REQUIRE(Settle(*object, {.defaults = false}).ok());
