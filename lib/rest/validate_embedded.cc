@@ -112,10 +112,12 @@ ErrorList ValidateResources(const runtime::Schema& schema, const Value& value, b
   runtime::CustomWalk walk;
   walk.Run(schema, value, [&](const runtime::Schema& at, const Value& each) {
     const bool is_one = at.embedded_resource || (resource && &each == &value);
-    if (!is_one || !each.is_map() || !misfit.empty() || errors.full()) return;
+    if (!misfit.empty() || errors.full()) return false;
+    if (!is_one || !each.is_map()) return true;
     const Path place = Joined(path, walk.Path());
     CheckFit(each, place, misfit);
     if (misfit.empty()) CheckResource(each, place, errors);
+    return true;
   });
   return misfit.empty() ? errors : misfit;
 }
@@ -127,8 +129,11 @@ ErrorList ValidateEmbedded(const runtime::Object& object) {
   const Value root = object.root();
   runtime::CustomWalk walk;
   walk.Run(*version->schema, root, [&](const runtime::Schema& schema, const Value& value) {
-    if (!schema.embedded_resource || !value.is_map() || &value == &root || errors.full()) return;
-    CheckResource(value, walk.Path(), errors);
+    if (errors.full()) return false;
+    if (schema.embedded_resource && value.is_map() && &value != &root) {
+      CheckResource(value, walk.Path(), errors);
+    }
+    return true;
   });
   return errors;
 }

@@ -95,6 +95,8 @@ void CheckCustomLists(const Schema& schema, const Value& root, field::ErrorList&
   walk.Run(schema, root, [&](const Schema& at, const Value& value) {
     const bool keyed = at.type == SchemaType::kList && at.list_type != Schema::ListType::kAtomic;
     if (keyed && value.is_list()) ListCheck(at, value, walk, errors).Run();
+    // Sets and list maps limit their values.
+    return bool{at.limits_values};
   });
 }
 

@@ -138,14 +138,16 @@ Status WhyNotEmbedded(const Schema& schema, const Value& root) {
   std::string message;
   CustomWalk walk;
   walk.Run(schema, root, [&](const Schema& at, const Value& value) {
-    if (!message.empty() || !at.embedded_resource || !value.is_map()) return;
+    if (!message.empty()) return false;
+    if (!at.embedded_resource || !value.is_map()) return true;
     std::string_view member;
     Value wrong;
     std::string problem = EmbeddedProblem(value, scratch, member, wrong);
-    if (problem.empty()) return;
+    if (problem.empty()) return true;
     field::ErrorList errors;
     errors.InvalidPrinted(walk.Path().Child(member), PlainJson(wrong), std::move(problem));
     message = errors[0].Message();
+    return false;
   });
   return Status(Reason::kBadRequest, std::move(message));
 }

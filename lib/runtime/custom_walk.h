@@ -16,7 +16,8 @@ namespace apiserver::inline v0::runtime {
 // Iterative.
 class CustomWalk {
  public:
-  // Calls `visit(schema, value)` for the root and all below it. It may call Path().
+  // Calls `visit(schema, value)` for the root and all below it. It may call Path(), and returns
+  // false to pass by what is below the value.
   template <class Visit>
   void Run(const Schema& schema, const Value& root, Visit visit) {
     Enter(schema, root, visit);
@@ -54,8 +55,7 @@ class CustomWalk {
 
   template <class Visit>
   void Enter(const Schema& schema, const Value& value, Visit& visit) {
-    visit(schema, value);
-    if ((value.is_map() || value.is_list()) && value.size() > 0) {
+    if (visit(schema, value) && (value.is_map() || value.is_list()) && value.size() > 0) {
       frames_.push_back({&schema, &value, 0, {}});
     }
   }
