@@ -154,13 +154,15 @@ class Entry::VersionRoute final : public server::Route {
   Status Check(http::Exchange& exchange) const {
     const auto& info = exchange.Get<request::RequestInfo>();
     if (version_.deprecation != nullptr) endpoints::Warn(exchange, version_.deprecation);
-    const meta::GroupResource resource{std::string(info.api_group), std::string(info.resource)};
-    if (!IsServed(info.subresource)) return meta::NewNotFound(resource, info.name);
+    const auto resource = [&info]() -> meta::GroupResource {
+      return {std::string(info.api_group), std::string(info.resource)};
+    };
+    if (!IsServed(info.subresource)) return meta::NewNotFound(resource(), info.name);
     const bool main = info.subresource.empty();
     const bool known = main ? std::find(kVerbs.begin(), kVerbs.end(), info.verb) != kVerbs.end()
                             : std::find(kSubresourceVerbs.begin(), kSubresourceVerbs.end(),
                                         info.verb) != kSubresourceVerbs.end();
-    if (!known) return meta::NewMethodNotSupported(resource, info.verb);
+    if (!known) return meta::NewMethodNotSupported(resource(), info.verb);
     // PUT and PATCH of the collection, whose paths other resources answer with 405.
     const bool of_one = info.verb == "update" || info.verb == "patch";
     if (of_one && info.name.empty()) return meta::NewBadRequest("name must be provided");
