@@ -143,17 +143,18 @@ void Controller::Take(const watch::Event& event, Intake& intake) {
   if (event.type == watch::EventType::kDeleted) {
     return Forget(std::string(ReadOnce(*event.object)->name()));
   }
-  auto facts = FactsOf(event.object, [this](const std::string& name) { return Find(name); });
-  if (!facts.ok()) {
+  auto read = FactsOf(event.object, [this](const std::string& name) { return Find(name); });
+  if (!read.ok()) {
     Log(*needs_.log, LogLevel::kWarning, "a CustomResourceDefinition cannot be read",
-        {{"why", facts.status().ToString()}});
+        {{"why", read.status().ToString()}});
     return;
   }
-  if (intake.reading) intake.seen.insert((*facts)->name);
-  std::vector<std::string> waiting = names_.Lock()->Set(**facts);
-  state_.Lock()->known[(*facts)->name] = *facts;
-  for (DefinitionUser* const user : needs_.users) user->Set(*facts);
-  waiting.push_back((*facts)->name);
+  const FactsPtr& facts = read->facts;
+  if (intake.reading) intake.seen.insert(facts->name);
+  std::vector<std::string> waiting = names_.Lock()->Set(*facts);
+  state_.Lock()->known[facts->name] = facts;
+  for (DefinitionUser* const user : needs_.users) user->Set(facts, *read->content);
+  waiting.push_back(facts->name);
   Enqueue(waiting);
 }
 

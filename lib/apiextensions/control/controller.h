@@ -29,7 +29,8 @@ class DefinitionUser {
   virtual ~DefinitionUser() = default;
   // A definition is there, or has changed. Called in the order of the changes, one call at a time,
   // on a thread that may block but should not for long: a write of a definition waits for it.
-  virtual void Set(const FactsPtr& facts) = 0;
+  // `content` is that of the definition in v1, and lives as long as the call.
+  virtual void Set(const FactsPtr& facts, const runtime::Object& content) = 0;
   // A definition has gone.
   virtual void Remove(const std::string& name) = 0;
 };

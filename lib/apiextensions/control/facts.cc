@@ -94,8 +94,8 @@ Names NamesIn(const Value& names) {
           .categories = TextsIn(names["categories"])};
 }
 
-Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& find_before) {
-  const std::unique_ptr<runtime::Object> read = ReadOnce(*definition);
+Result<ReadDefinition> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& find_before) {
+  std::unique_ptr<runtime::Object> read = ReadOnce(*definition);
   RETURN_IF_ERROR(read->load_status());
   // Fails again if ReadOnce() could not convert it.
   RETURN_IF_ERROR(runtime::Convert(Context::Background(), *read, "v1"));
@@ -126,7 +126,7 @@ Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& 
       before != nullptr && before->uid == facts->uid && before->generation == facts->generation;
   facts->structure = same ? before->structure : StructureOf(*read);
   facts->structure_told = StructureTold(*read);
-  return FactsPtr(std::move(facts));
+  return ReadDefinition{std::move(facts), std::move(read)};
 }
 
 bool IsServable(const Facts& facts) { return facts.names_accepted || facts.established; }

@@ -74,9 +74,15 @@ std::unique_ptr<runtime::Object> ReadOnce(const runtime::Object& definition);
 // Returns the facts of an earlier state of a definition. Null: there is none.
 using FindFacts = std::function<FactsPtr(const std::string& name)>;
 
+// The facts of a definition, and the content in v1 that they were read from, for those who read
+// more of it at the same time.
+struct ReadDefinition {
+  FactsPtr facts;
+  std::unique_ptr<runtime::Object> content;
+};
 // Reads the facts of a stored definition. Schemas that are those of an earlier state are not looked
 // at again. kInternalError: its bytes cannot be read.
-Result<FactsPtr> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& find_before);
+Result<ReadDefinition> FactsOf(const runtime::ObjectPtr& definition, const FindFacts& find_before);
 
 // Returns the names in a Value such as spec.names or status.acceptedNames.
 Names NamesIn(const runtime::Value& names);

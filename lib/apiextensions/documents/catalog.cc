@@ -20,11 +20,8 @@ bool HasCondition(Value definition, std::string_view type) {
 
 }  // namespace
 
-// Parses the definition once, whatever the number of its versions.
-Catalog::Shown Catalog::ShownOf(const runtime::ObjectPtr& definition) {
+Catalog::Shown Catalog::ShownOf(const runtime::ObjectPtr& definition, const Value& root) {
   Shown shown;
-  const Opened opened(definition);
-  const Value root = opened.root();
   // Read here: the definition's own accessor would parse it, and keep its tree.
   shown.name = root["metadata"]["name"].AsString();
   if (!HasCondition(root, "Established")) return shown;
@@ -54,9 +51,14 @@ void Catalog::State::Take(const Place& place) {
   if (group->second.empty()) groups.erase(group);
 }
 
-// Compares the change while the lock is held for a few look-ups only.
 void Catalog::Set(const runtime::ObjectPtr& definition) {
-  Shown next = ShownOf(definition);
+  const Opened opened(definition);
+  Set(definition, opened.root());
+}
+
+// Compares the change while the lock is held for a few look-ups only.
+void Catalog::Set(const runtime::ObjectPtr& definition, const Value& content) {
+  Shown next = ShownOf(definition, content);
   if (next.entries.empty()) return Remove(next.name);
   const auto state = state_.Lock();
   Place& place = state->places[next.name];

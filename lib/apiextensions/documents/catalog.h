@@ -23,6 +23,9 @@ class Catalog {
  public:
   // Shows a definition in place of what was shown of it: the versions that it serves, once it is
   // established. Its schemas are published unless a condition says that they are not structural.
+  // `content` is what the definition holds in v1.
+  void Set(const runtime::ObjectPtr& definition, const runtime::Value& content);
+  // The same of a definition that nobody has opened.
   void Set(const runtime::ObjectPtr& definition);
   // Shows nothing of a definition any more, "foos.example.com".
   void Remove(std::string_view name);
@@ -76,7 +79,7 @@ class Catalog {
   };
 
   // No entries: nothing is to be shown.
-  static Shown ShownOf(const runtime::ObjectPtr& definition);
+  static Shown ShownOf(const runtime::ObjectPtr& definition, const runtime::Value& root);
   static discovery::APIGroup GroupOf(const std::string& name, const Versions& versions);
 
   Guarded<State> state_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "apiextensions/schema/json_schema.h"
 #include "apiextensions/validation/hoist.h"
 
 namespace apiserver::v0::apiextensions {
@@ -100,27 +99,17 @@ Value ConversionOfStored(const Value& stored, Arena& arena) {
   return map.Build();
 }
 
-// Returns a validation, the member `schema` of a version, with its schema normalized.
-Value Validation(const Value& validation, const std::string& place, Arena& arena) {
-  const Value schema = validation["openAPIV3Schema"];
-  if (schema.is_null()) return validation;
-  return runtime::With(validation, "openAPIV3Schema",
-                       NormalizedSchema(schema, place + ".openAPIV3Schema", arena), arena);
-}
-
 using Beside = std::array<Value, kParts.size()>;
 
 // Returns the parts that stand beside the versions, in the form of v1. Null: those are in them.
 Beside PartsBeside(const Value& stored, Arena& arena) {
   Beside beside;
   for (std::size_t i = 0; i < kParts.size(); ++i) beside[i] = stored[kParts[i].beside];
-  beside[0] = Validation(beside[0], "spec.validation", arena);
   beside[2] = ColumnsAs(beside[2], kStoredPath, kPath, arena);
   return beside;
 }
 
-Value VersionOfStored(const Value& stored, const Beside& beside, const std::string& place,
-                      Arena& arena) {
+Value VersionOfStored(const Value& stored, const Beside& beside, Arena& arena) {
   if (!stored.is_map()) return stored;
   MapBuilder map(arena);
   for (const Member& member : stored.members()) {
@@ -131,8 +120,6 @@ Value VersionOfStored(const Value& stored, const Beside& beside, const std::stri
       map.Add(member.key, member.value);
     } else if (!beside[at].is_null()) {
       continue;
-    } else if (at == 0) {
-      map.Add(member.key, Validation(member.value, place + ".schema", arena));
     } else {
       map.Add(member.key,
               at == 2 ? ColumnsAs(member.value, kStoredPath, kPath, arena) : member.value);
@@ -149,9 +136,8 @@ Value VersionsOfStored(const Value& stored, Arena& arena) {
   if (!versions.is_list()) return versions;
   const Beside beside = PartsBeside(stored, arena);
   runtime::ListBuilder list(arena);
-  for (std::size_t i = 0; i < versions.size(); ++i) {
-    const std::string place = "spec.versions[" + std::to_string(i) + "]";
-    list.Add(VersionOfStored(versions.at(i), beside, place, arena));
+  for (const Value& version : versions.items()) {
+    list.Add(VersionOfStored(version, beside, arena));
   }
   return list.Build();
 }

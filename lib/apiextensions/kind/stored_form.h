@@ -14,7 +14,7 @@ inline constexpr std::string_view kStoredFormVersion = "v1beta1";
 
 // Set the content of a definition in v1 to what is stored of it, and back. Metadata and status are
 // the same in both. Back, members may be in any order, and what is no definition at all stays as it
-// is; schemas are normalized.
+// is, and so do schemas, which the settling at the end of a conversion normalizes.
 Status ToStoredForm(runtime::Object& definition);
 Status FromStoredForm(runtime::Object& definition);
 

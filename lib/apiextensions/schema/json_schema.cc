@@ -3,18 +3,12 @@
 namespace apiserver::v0::apiextensions {
 namespace {
 
-using runtime::Arena;
 using runtime::Member;
 using runtime::Value;
 
 using enum MemberForm;
 
 }  // namespace
-
-Value NormalizedSchema(const Value& schema, std::string_view path, Arena& arena) {
-  Value normal = schema;
-  return NormalizeJsonSchema(normal, path, arena).ok() ? normal : schema;
-}
 
 void AddSchemasBelow(const Value& schema, std::vector<Value>& open) {
   for (const Member& member : schema.members()) {

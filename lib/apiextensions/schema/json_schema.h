@@ -23,10 +23,6 @@ using runtime::SchemaMember;
 using runtime::SchemaMembers;
 using runtime::SmallMember;
 
-// Returns a schema, normalized if it fits, which validation tells.
-runtime::Value NormalizedSchema(const runtime::Value& schema, std::string_view path,
-                                runtime::Arena& arena);
-
 // Calls `visit` with a normalized schema and all schemas below it, until it returns false. Does not
 // recurse.
 template <class Visit>

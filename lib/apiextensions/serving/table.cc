@@ -91,11 +91,11 @@ std::shared_ptr<Entry> Table::Exchange(const std::string& name, std::shared_ptr<
 }
 
 // Called for one definition after the other, so nothing changes between looking and exchanging.
-void Table::Set(const FactsPtr& facts) {
+void Table::Set(const FactsPtr& facts, const runtime::Object& content) {
   Serve(facts);
   // Behind the routes: what documents show is served. Before it is established none do, and its
   // schemas need not be read.
-  if (facts->established) catalog_.Set(facts->object);
+  if (facts->established) catalog_.Set(facts->object, content.root());
 }
 
 void Table::Serve(const FactsPtr& facts) {

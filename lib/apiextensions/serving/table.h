@@ -35,7 +35,7 @@ class Table final : public server::RouteSource,
   // Deletes the objects of a definition. Blocks.
   Emptied DeleteObjects(const Context& ctx, const FactsPtr& facts) const;
 
-  void Set(const FactsPtr& facts) override;
+  void Set(const FactsPtr& facts, const runtime::Object& content) override;
   void Remove(const std::string& name) override;
 
   std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override;
