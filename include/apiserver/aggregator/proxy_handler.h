@@ -30,6 +30,8 @@ struct ProxiedAPIService {
   std::string ca_bundle_pem = {};
   bool insecure_skip_tls_verify = false;
   bool available = false;  // The condition Available.
+
+  friend bool operator==(const ProxiedAPIService&, const ProxiedAPIService&) = default;
 };
 
 // Finds the addresses of services. Any thread, loops included: must not block.
