@@ -63,15 +63,15 @@ void AppendResource(const std::string& group, const APIVersion& version, std::si
 void AppendVersion(const std::string& group, const APIVersion& version, std::string& json) {
   json += "{\"version\":";
   codec::AppendJsonString(version.version, json);
-  json += ",\"resources\":[";
+  std::string resources;
   for (std::size_t i = 0; i < version.resources.size(); ++i) {
     // Subresources are listed within their parent.
     if (version.resources[i].name.find('/') != std::string::npos) continue;
-    if (json.back() != '[') json += ",";
-    AppendResource(group, version, i, json);
+    if (!resources.empty()) resources += ",";
+    AppendResource(group, version, i, resources);
   }
-  // The documents of this server itself are never stale.
-  json += "],\"freshness\":\"Current\"}";
+  if (!resources.empty()) json += ",\"resources\":[" + resources + "]";
+  json += version.stale ? ",\"freshness\":\"Stale\"}" : ",\"freshness\":\"Current\"}";
 }
 
 }  // namespace

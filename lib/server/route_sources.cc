@@ -112,6 +112,7 @@ std::vector<discovery::APIGroup> RouteSources::With(
       Merge(std::move(group), /*instead=*/false, installed);
     }
   }
+  Arrange(installed);
   return installed;
 }
 
@@ -125,7 +126,15 @@ std::optional<discovery::APIGroup> RouteSources::WithGroup(
   for (const auto& source : behind) {
     if (auto group = source->FindGroup(name)) Merge(*std::move(group), /*instead=*/false, groups);
   }
+  Arrange(groups);
   return groups.empty() ? std::nullopt : std::optional(std::move(groups.front()));
+}
+
+// The source that is asked first has the last word.
+void RouteSources::Arrange(std::vector<discovery::APIGroup>& groups) const {
+  for (auto source = in_front.rbegin(); source != in_front.rend(); ++source) {
+    (*source)->Arrange(groups);
+  }
 }
 
 std::vector<openapi::FragmentPtr> RouteSources::Fragments(std::string_view group,

@@ -57,6 +57,8 @@ class RouteSources {
  private:
   // Returns all sources in the order in which they are asked.
   List All() const;
+  // Lets the sources in front put groups into their order.
+  void Arrange(std::vector<discovery::APIGroup>& groups) const;
 };
 
 }  // namespace apiserver::inline v0::server

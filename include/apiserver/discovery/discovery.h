@@ -35,6 +35,8 @@ struct APIResource {
 struct APIVersion {
   std::string version;
   std::vector<APIResource> resources;  // Sorted by name; subresources follow their parent.
+  // True: the server of these resources does not answer now, so they are what it had.
+  bool stale = false;
 };
 
 // A group with its versions.

@@ -66,6 +66,9 @@ class RouteSource {
   // Returns one of them. nullopt: it is not this source's. Looked for among Groups(); a source of
   // many groups finds it without making the others.
   virtual std::optional<discovery::APIGroup> FindGroup(std::string_view group) const;
+  // Puts groups and the versions of each into the order of discovery. Called with the groups of all
+  // handlers, or with one alone, for sources in front of the installed resources.
+  virtual void Arrange(std::vector<discovery::APIGroup>& /*groups*/) const {}
   // Returns what it adds to OpenAPI for a group version, whose document of v3 is made of that
   // alone, and to v2.
   virtual std::vector<openapi::FragmentPtr> Fragments(std::string_view /*group*/,
