@@ -2,10 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "aggregator/target.h"
 #include "apiserver/auth/user.h"
-#include "apiserver/proxy/upgrade_aware_handler.h"
 #include "apiserver/request/request_info.h"
-#include "http/support.h"
 
 namespace aggregator_test {
 namespace {
@@ -28,43 +27,6 @@ class MockedRouter final : public aggregator::ServiceResolver {
 
  private:
   const Result<std::string> answer_;
-};
-
-// A certificate for test-service.test-ns.svc of the tests' authority.
-http::KeyPair ServicePair() {
-  return http::NewCertificate(
-             Pki().ca, {.common_name = "test-service", .dns_names = {"test-service.test-ns.svc"}},
-             RealClock())
-      .value();
-}
-
-// An extension server that remembers its last request, and answers 200.
-struct Target {
-  explicit Target(const http::KeyPair& pair = ServicePair())
-      : service([this](http::Exchange& exchange) -> http::Step {
-          *seen.Lock() = exchange.request();
-          if (exchange.request().IsUpgrade()) return Echo(exchange);
-          exchange.writer().Send({}, "");
-          return http::Step::Done();
-        }),
-        server(service.service, Wire::kTlsHttp2, {.tls = http::NewServerTls(pair).value()}) {}
-
-  static http::Step Echo(http::Exchange& exchange) {
-    const Status status = exchange.writer().Upgrade(
-        {.code = 101, .headers = {{"Upgrade", "echo"}}}, [](std::unique_ptr<http::Tunnel> tunnel) {
-          const std::shared_ptr<http::Tunnel> kept = std::move(tunnel);
-          kept->Start(http_test::NewSink({
-              .data = [kept](auto bytes) { kept->Write("hello " + std::string(bytes)); },
-          }));
-        });
-    if (!status.ok()) return status;
-    return http::Step::Done();
-  }
-  std::string host() { return "127.0.0.1:" + std::to_string(server.listener().port()); }
-
-  Guarded<std::optional<http::Request>> seen;
-  TestService service;
-  TestServer server;
 };
 
 // An aggregator for one APIService, and a user.

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "apiserver/aggregator/proxy_handler.h"
+#include "apiserver/aggregator/services.h"
+#include "apiserver/base/log.h"
+#include "apiserver/base/source.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/dialer.h"
+#include "apiserver/http/tls.h"
+#include "apiserver/proxy/pipes.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/server/server.h"
+
+// APIServices: group versions that extension servers serve, in front of those of a server itself:
+// k8s.io/kube-aggregator/pkg/apiserver.
+namespace apiserver::inline v0::aggregator {
+
+// How extension servers are reached.
+struct Options {
+  // Required. It must outlive the server.
+  http::Dialer* dialer = nullptr;
+  // Required. Finds the address of an extension server.
+  std::shared_ptr<const ServiceResolver> service_resolver;
+  // The services that are checked before an extension server is asked, and again when they change.
+  // Null: only the answer of the extension server counts.
+  std::shared_ptr<Services> services = nullptr;
+  // The certificate by which extension servers know a front proxy; see ProxyHandlerOptions.
+  std::shared_ptr<const Source<http::KeyPair>> proxy_client = nullptr;
+  bool reject_forwarding_redirects = true;
+  // Counts upgraded connections. Null: they are not limited in number.
+  std::shared_ptr<proxy::Pipes> pipes = nullptr;
+  // How often each extension server is asked whether it is available.
+  std::chrono::milliseconds availability_period = std::chrono::seconds(30);
+  // Gets what cannot be told to a client. Must outlive the server.
+  LogSink* log = &NullLogSink();
+};
+
+// The APIServices of a server. Any thread.
+class APIAggregator {
+ public:
+  // Destroying it changes nothing: the server goes on serving.
+  virtual ~APIAggregator() = default;
+  // Waits until requests are routed by the APIServices that were stored when the server started.
+  // Returns false if `timeout` passes first.
+  virtual bool WaitForSync(std::chrono::milliseconds timeout) const = 0;
+};
+
+// Serves the group apiregistration.k8s.io, and forwards requests for "/apis/<group>/<version>" and
+// all below to the extension server of an APIService that has a service, whether this server has
+// the group version itself or not. Discovery has the order of the APIServices' priorities. Call it
+// once, before PrepareRun. APIServices are stored below
+// "<prefix>/apiregistration.k8s.io/apiservices/".
+//
+//   APISERVER_RETURN_IF_ERROR(
+//       aggregator::Install(*server, server->Storage(*engine), {.dialer = dialer.get(),
+//                                                               .service_resolver = resolver})
+//           .status());
+//
+// APIServices are followed from the start of the server to its stop, and their condition Available
+// is kept. kConflict: the server has the group already. kInvalid: a required option is missing.
+Result<std::unique_ptr<APIAggregator>> Install(server::GenericAPIServer& server,
+                                               const registry::StorageConfig& storage,
+                                               Options options);
+
+}  // namespace apiserver::inline v0::aggregator

@@ -1,0 +1,211 @@
+#include <utility>
+
+#include "aggregator/control/availability.h"
+#include "aggregator/control/backend.h"
+#include "aggregator/serving/table.h"
+#include "apiserver/aggregator/aggregator.h"
+#include "apiserver/aggregator/api_service.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/client/informer.h"
+#include "base/status_macros.h"
+
+namespace apiserver::v0::aggregator {
+namespace {
+
+// How often a waiting hook looks whether the server stops.
+constexpr std::chrono::milliseconds kSyncStep{50};
+
+ProxyHandlerOptions HandlersOf(const Options& options, const registry::StorageConfig& storage) {
+  return {.dialer = options.dialer,
+          .service_resolver = options.service_resolver,
+          .proxy_client = options.proxy_client,
+          .reject_forwarding_redirects = options.reject_forwarding_redirects,
+          .pipes = options.pipes,
+          .memory = storage.memory,
+          .clock = storage.clock};
+}
+
+// Follows the APIServices by an informer and tells everybody of them.
+class Running : public std::enable_shared_from_this<Running> {
+ public:
+  Running(const Options& options, const registry::StorageConfig& storage,
+          std::shared_ptr<Table> table, server::GenericAPIServer& server)
+      : period_(options.availability_period),
+        services_(options.services),
+        table_(std::move(table)),
+        pool_(server.pool()),
+        client_(client::NewClient(server.LoopbackConnection())),
+        informer_(NewInformer(*options.log)),
+        availability_({.pool = &server.pool(),
+                       .clock = storage.clock,
+                       .log = options.log,
+                       .client = client_,
+                       .backend = std::make_shared<const Backend>(
+                           Backend::Needs{.dialer = options.dialer,
+                                          .resolver = options.service_resolver,
+                                          .proxy_client = options.proxy_client,
+                                          .clock = storage.clock}),
+                       .services = options.services,
+                       .find = [this](const std::string& name) { return informer_->Get("", name); },
+                       .metrics = server.metrics()}) {}
+  ~Running() { Stop(); }
+
+  void Start() {
+    if (services_) {
+      services_->SetOnChange([this](std::string_view service_namespace, std::string_view name) {
+        for (const std::string& each : table_->NamesOf(service_namespace, name)) {
+          availability_.Add(each);
+        }
+      });
+    }
+    informer_->Start();
+    LookAgainLater();
+  }
+
+  bool WaitForSync(std::chrono::milliseconds timeout) const {
+    return informer_->WaitForSync(timeout);
+  }
+
+  void Stop() {
+    if (std::exchange(*stopped_.Lock(), true)) return;
+    if (services_) services_->SetOnChange(nullptr);
+    informer_->Stop();
+    availability_.Stop();
+  }
+
+ private:
+  std::unique_ptr<client::Informer> NewInformer(LogSink& log) {
+    client::InformerHandler handler{
+        .on_add = [this](const runtime::ObjectPtr& object) { Changed(*object); },
+        .on_update = [this](const runtime::ObjectPtr& /*before*/,
+                            const runtime::ObjectPtr& now) { Changed(*now); },
+        .on_delete = [this](const runtime::ObjectPtr& last) { Gone(*last); }};
+    return client::NewInformer(
+        *client_, {.target = {.resource = {"apiregistration.k8s.io", "v1", "apiservices"}},
+                   .handlers = {std::move(handler)},
+                   .log = &log});
+  }
+
+  void Changed(const runtime::Object& api_service) {
+    table_->Set(FactsOf(api_service));
+    availability_.Add(std::string(api_service.name()));
+  }
+  void Gone(const runtime::Object& last) {
+    table_->Remove(std::string(last.name()));
+    availability_.Add(std::string(last.name()));
+  }
+
+  // An extension server may come and go without any object that changes.
+  void LookAgainLater() {
+    (void)pool_.PostAfter(period_, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr || *self->stopped_.Lock()) return;
+      for (const auto& each : self->informer_->List()) {
+        self->availability_.Add(std::string(each->name()));
+      }
+      self->LookAgainLater();
+    });
+  }
+
+  const std::chrono::milliseconds period_;
+  const std::shared_ptr<Services> services_;
+  const std::shared_ptr<Table> table_;
+  Executor& pool_;
+  const std::shared_ptr<client::Client> client_;
+  const std::unique_ptr<client::Informer> informer_;
+  Availability availability_;
+  Guarded<bool> stopped_{false};
+};
+
+// What runs from the start of the server to its stop.
+class Follower {
+ public:
+  Follower(Options options, const registry::StorageConfig& storage, std::shared_ptr<Table> table)
+      : options_(std::move(options)), storage_(storage), table_(std::move(table)) {}
+
+  void Start(server::GenericAPIServer& server) {
+    auto running = std::make_shared<Running>(options_, storage_, table_, server);
+    running->Start();
+    *running_.Lock() = std::move(running);
+    started_.Notify();
+  }
+
+  bool WaitForSync(std::chrono::milliseconds timeout) const {
+    if (!started_.WaitFor(timeout)) return false;
+    const std::shared_ptr<Running> running = *running_.Lock();
+    return running != nullptr && running->WaitForSync(timeout);
+  }
+
+  // Drops what uses the server.
+  void Stop() {
+    std::shared_ptr<Running> running;
+    running_.Lock()->swap(running);
+    if (running) running->Stop();
+  }
+
+ private:
+  const Options options_;
+  const registry::StorageConfig storage_;
+  const std::shared_ptr<Table> table_;
+  Notification started_;
+  Guarded<std::shared_ptr<Running>> running_;
+};
+
+class Installed final : public APIAggregator {
+ public:
+  explicit Installed(std::weak_ptr<Follower> follower) : follower_(std::move(follower)) {}
+  bool WaitForSync(std::chrono::milliseconds timeout) const override {
+    const auto follower = follower_.lock();
+    return follower != nullptr && follower->WaitForSync(timeout);
+  }
+
+ private:
+  // The server's, which a host may destroy first.
+  const std::weak_ptr<Follower> follower_;
+};
+
+Status AddHooks(server::Handler& handler, const std::shared_ptr<Follower>& follower) {
+  RETURN_IF_ERROR(handler.AddPostStartHook("start-kube-aggregator-informers",
+                                           [follower](const server::HookContext& hook) -> Status {
+                                             follower->Start(hook.server);
+                                             return {};
+                                           }));
+  const auto wait = [follower](const server::HookContext& hook) -> Status {
+    while (!follower->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
+    return {};
+  };
+  // One worker does what upstream's controllers of these names do.
+  for (const char* const name :
+       {"apiservice-registration-controller", "apiservice-status-local-available-controller",
+        "apiservice-status-remote-available-controller"}) {
+    RETURN_IF_ERROR(handler.AddPostStartHook(name, wait));
+  }
+  return handler.AddPreShutdownHook("stop-kube-aggregator-informers",
+                                    [follower](const server::HookContext& /*hook*/) -> Status {
+                                      follower->Stop();
+                                      return {};
+                                    });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<APIAggregator>> Install(server::GenericAPIServer& server,
+                                               const registry::StorageConfig& storage,
+                                               Options options) {
+  if (options.dialer == nullptr || options.service_resolver == nullptr) {
+    return Status(Reason::kInvalid, "an aggregator needs a dialer and a resolver of services");
+  }
+  const auto table = std::make_shared<Table>(HandlersOf(options, storage));
+  ASSIGN_OR_RETURN(server::Handler* const handler,
+                   server.AddHandler({.name = "kube-aggregator",
+                                      .routes = table,
+                                      .place = server::HandlerOptions::Place::kInFront}));
+  std::vector<server::Resource> resources;
+  resources.push_back(APIServiceResource(*storage.clock));
+  RETURN_IF_ERROR(server::InstallKinds(*handler, storage, std::move(resources)).status());
+  const auto follower = std::make_shared<Follower>(std::move(options), storage, table);
+  RETURN_IF_ERROR(AddHooks(*handler, follower));
+  return std::unique_ptr<APIAggregator>(std::make_unique<Installed>(follower));
+}
+
+}  // namespace apiserver::v0::aggregator

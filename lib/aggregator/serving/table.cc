@@ -1,0 +1,168 @@
+#include "aggregator/serving/table.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "apiserver/runtime/scheme.h"
+
+namespace apiserver::v0::aggregator {
+namespace {
+
+// The priorities of what has no APIService, and of the group of APIServices: the Go server puts
+// that first.
+constexpr std::int64_t kUnknownGroupPriority = 1000;
+constexpr std::int64_t kUnknownVersionPriority = 15;
+constexpr std::int64_t kOwnGroupPriority = 20'001;
+constexpr std::string_view kOwnGroup = "apiregistration.k8s.io";
+
+// The legacy API, which a service may serve too.
+constexpr std::string_view kLegacy = "/v1";
+
+constexpr std::array<std::string_view, 5> kLongRunning = {"attach", "exec", "proxy", "log",
+                                                          "portforward"};
+
+std::string KeyOf(const Facts& facts) { return facts.group + "/" + facts.version; }
+
+// Returns "<group>/<version>" of a path below "/apis/"; empty: it has none.
+std::string_view GroupVersionIn(std::string_view path) {
+  constexpr std::string_view kApis = "/apis/";
+  if (path == "/api" || path.starts_with("/api/")) return kLegacy;
+  if (!path.starts_with(kApis)) return {};
+  path.remove_prefix(kApis.size());
+  const std::size_t group = path.find('/');
+  if (group == std::string_view::npos || group == 0) return {};
+  return path.substr(0, path.find('/', group + 1));
+}
+
+// The priorities of a group and of its versions.
+struct Priorities {
+  std::int64_t group = 0;
+  std::map<std::string, std::int64_t, std::less<>> versions;
+};
+
+}  // namespace
+
+class Table::ProxyRoute final : public server::Route {
+ public:
+  explicit ProxyRoute(std::shared_ptr<ProxyHandler> handler) : handler_(std::move(handler)) {}
+
+  ProxyHandler& handler() { return *handler_; }
+
+  http::Step Serve(http::Exchange& exchange) override { return handler_->ServeHTTP(exchange); }
+  Status CheckBeforeBody(http::Exchange& /*exchange*/) const override { return {}; }
+  // As a kube-apiserver says of all resources, whoever serves them.
+  bool LongRunning(const request::RequestInfo& info, std::string_view /*method*/) const override {
+    return info.verb == "proxy" || std::find(kLongRunning.begin(), kLongRunning.end(),
+                                             info.subresource) != kLongRunning.end();
+  }
+  std::optional<storage::Stats> GetStats() const override { return std::nullopt; }
+
+ private:
+  const std::shared_ptr<ProxyHandler> handler_;
+};
+
+void Table::Set(const Facts& facts) {
+  const auto state = state_.Lock();
+  Entry& entry = state->entries[facts.name];
+  if (entry.facts == facts) return;
+  if (entry.route && !facts.remote) {
+    state->routes.erase(KeyOf(entry.facts));
+    entry.route = nullptr;
+  }
+  entry.facts = facts;
+  if (facts.remote) {
+    if (!entry.route) entry.route = std::make_shared<ProxyRoute>(NewProxyHandler(handlers_));
+    entry.route->handler().UpdateAPIService(facts.remote);
+    state->routes[KeyOf(facts)] = entry.route;
+  }
+  ++generation_;
+}
+
+void Table::Remove(const std::string& name) {
+  const auto state = state_.Lock();
+  const auto entry = state->entries.find(name);
+  if (entry == state->entries.end()) return;
+  if (entry->second.route) state->routes.erase(KeyOf(entry->second.facts));
+  state->entries.erase(entry);
+  ++generation_;
+}
+
+std::vector<std::string> Table::NamesOf(std::string_view service_namespace,
+                                        std::string_view name) const {
+  std::vector<std::string> names;
+  const auto state = state_.Lock();
+  for (const auto& [key, entry] : state->entries) {
+    const auto& remote = entry.facts.remote;
+    if (!remote || remote->service_namespace != service_namespace) continue;
+    if (remote->service_name == name) names.push_back(key);
+  }
+  return names;
+}
+
+std::shared_ptr<server::Route> Table::Find(const request::RequestInfo& info) const {
+  const std::string_view key = GroupVersionIn(info.path);
+  if (key.empty()) return nullptr;
+  const auto state = state_.Lock();
+  if (state->routes.empty()) return nullptr;
+  const auto found = state->routes.find(std::string(key));
+  return found == state->routes.end() ? nullptr : found->second;
+}
+
+std::vector<discovery::APIGroup> Table::Groups() const {
+  std::map<std::string, discovery::APIGroup> groups;
+  const auto state = state_.Lock();
+  for (const auto& [name, entry] : state->entries) {
+    if (!entry.route || entry.facts.group.empty()) continue;
+    discovery::APIGroup& group = groups[entry.facts.group];
+    group.name = entry.facts.group;
+    group.versions.push_back({.version = entry.facts.version, .resources = {}, .stale = true});
+  }
+  std::vector<discovery::APIGroup> all;
+  all.reserve(groups.size());
+  for (auto& [name, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+std::optional<discovery::APIGroup> Table::FindGroup(std::string_view group) const {
+  for (discovery::APIGroup& each : Groups()) {
+    if (each.name == group) return std::move(each);
+  }
+  return std::nullopt;
+}
+
+void Table::Arrange(std::vector<discovery::APIGroup>& groups) const {
+  std::map<std::string, Priorities, std::less<>> known;
+  {
+    const auto state = state_.Lock();
+    for (const auto& [name, entry] : state->entries) {
+      Priorities& group = known[entry.facts.group];
+      group.group = std::max(group.group, entry.facts.group_priority);
+      group.versions[entry.facts.version] = entry.facts.version_priority;
+    }
+  }
+  const auto of_group = [&known](const discovery::APIGroup& group) {
+    if (group.name == kOwnGroup) return kOwnGroupPriority;
+    const auto found = known.find(group.name);
+    return found == known.end() ? kUnknownGroupPriority : found->second.group;
+  };
+  for (discovery::APIGroup& group : groups) {
+    const auto found = known.find(group.name);
+    if (found == known.end()) continue;
+    const auto of_version = [&versions = found->second.versions](const auto& version) {
+      const auto priority = versions.find(version.version);
+      return priority == versions.end() ? kUnknownVersionPriority : priority->second;
+    };
+    std::stable_sort(group.versions.begin(), group.versions.end(),
+                     [&of_version](const auto& a, const auto& b) {
+                       if (of_version(a) != of_version(b)) return of_version(a) > of_version(b);
+                       return runtime::VersionPreferred(a.version, b.version);
+                     });
+  }
+  std::stable_sort(groups.begin(), groups.end(), [&of_group](const auto& a, const auto& b) {
+    if (of_group(a) != of_group(b)) return of_group(a) > of_group(b);
+    return a.name < b.name;
+  });
+}
+
+}  // namespace apiserver::v0::aggregator

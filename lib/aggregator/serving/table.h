@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "aggregator/kind/facts.h"
+#include "apiserver/aggregator/proxy_handler.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/server/route_source.h"
+
+namespace apiserver::inline v0::aggregator {
+
+// The APIServices as requests are routed by them: "/apis/<group>/<version>" and all below it goes
+// to the extension server of a remote one. Local ones are served by the rest of the chain, in their
+// order of discovery. Any thread.
+class Table final : public server::RouteSource {
+ public:
+  // Each APIService gets a handler with these options.
+  explicit Table(ProxyHandlerOptions handlers) : handlers_(std::move(handlers)) {}
+
+  // An APIService is there, or has changed.
+  void Set(const Facts& facts);
+  // It has gone.
+  void Remove(const std::string& name);
+  // Returns the names of the APIServices whose extension server is the service.
+  std::vector<std::string> NamesOf(std::string_view service_namespace, std::string_view name) const;
+
+  std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override;
+  std::uint64_t generation() const override { return generation_; }
+  std::vector<discovery::APIGroup> Groups() const override;
+  std::optional<discovery::APIGroup> FindGroup(std::string_view group) const override;
+  void Arrange(std::vector<discovery::APIGroup>& groups) const override;
+
+ private:
+  // The requests of one remote APIService.
+  class ProxyRoute;
+  struct Entry {
+    Facts facts;
+    std::shared_ptr<ProxyRoute> route;  // Null: it is local.
+  };
+  struct State {
+    std::map<std::string, Entry> entries;  // By name.
+    // By "<group>/<version>", those that are remote.
+    std::unordered_map<std::string, std::shared_ptr<ProxyRoute>> routes;
+  };
+
+  const ProxyHandlerOptions handlers_;
+  Guarded<State> state_;
+  std::atomic<std::uint64_t> generation_ = 0;
+};
+
+}  // namespace apiserver::inline v0::aggregator

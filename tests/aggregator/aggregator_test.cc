@@ -1,0 +1,339 @@
+#include "apiserver/aggregator/aggregator.h"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "aggregator/control/availability.h"
+#include "aggregator/kind/facts.h"
+#include "aggregator/target.h"
+#include "apiserver/codec/json.h"
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/server/test_server.h"
+#include "text/base64.h"
+
+namespace aggregator_test {
+namespace {
+
+using namespace apiserver;  // NOLINT: tests only.
+
+constexpr char kAPIServices[] = "/apis/apiregistration.k8s.io/v1/apiservices";
+
+// Waits until `done` holds, at most ten seconds.
+bool Eventually(const std::function<bool()>& done) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return done();
+}
+
+// A server with an aggregator in front, whose extension servers are services of `services`.
+struct Front {
+  explicit Front(std::chrono::milliseconds period = std::chrono::seconds(30)) {
+    testing::TestServerOptions options;
+    options.install = [this, period](server::GenericAPIServer& api) -> Status {
+      auto installed =
+          aggregator::Install(api, api.Storage(*engine),
+                              {.dialer = dialer.get(),
+                               .service_resolver = aggregator::NewEndpointServiceResolver(services),
+                               .services = services,
+                               .availability_period = period});
+      if (!installed.ok()) return installed.status();
+      aggregated = *std::move(installed);
+      return {};
+    };
+    options.engine = engine.get();
+    auto started = testing::StartTestServer(std::move(options));
+    INFO(started.status().ToString());
+    REQUIRE(started.ok());
+    server = *std::move(started);
+    REQUIRE(aggregated->WaitForSync(std::chrono::seconds(10)));
+  }
+
+  // Lets the service ns/api be the server at `host`, "127.0.0.1:<port>".
+  void Serve(const std::string& host) const {
+    services->Set({.namespace_ = "ns", .name = "api", .ports = {{"https", 443}}});
+    const int port = std::stoi(host.substr(host.find(':') + 1));
+    services->SetEndpointSlices("ns", "api",
+                                {{.endpoints = {{{"127.0.0.1"}}}, .ports = {{"https", port}}}});
+  }
+
+  http::ClientResponse Get(const std::string& path, http::Headers headers = {}) const {
+    return server->Call("GET", path, "", std::move(headers));
+  }
+
+  // Creates the APIService of a group version; `service`: JSON members of its spec.
+  int Add(const std::string& group, const std::string& version, const std::string& service,
+          int priority = 100, int version_priority = 10) const {
+    const std::string body =
+        R"({"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":")" +
+        version + "." + group + R"("},"spec":{"group":")" + group + R"(","version":")" + version +
+        R"(",)" + service + R"("groupPriorityMinimum":)" + std::to_string(priority) +
+        R"(,"versionPriority":)" + std::to_string(version_priority) + "}}";
+    return server->Call("POST", kAPIServices, body).code;
+  }
+  // An APIService whose server is ns/api, with the authority of the tests.
+  int AddRemote(const std::string& group, const std::string& version) const {
+    std::string bundle;
+    text::AppendBase64(http_test::Pki().ca.certificate_pem, bundle);
+    return Add(group, version,
+               R"("service":{"namespace":"ns","name":"api"},"caBundle":")" + bundle + R"(",)");
+  }
+
+  // Returns "True/Reason/message" of the condition Available.
+  std::string Available(const std::string& name) const {
+    const auto answer = Get(std::string(kAPIServices) + "/" + name);
+    runtime::Arena arena;
+    const auto root = codec::ParseJson(arena.Copy(answer.body), arena);
+    if (!root.ok()) return "";
+    const runtime::Value condition = (*root)["status"]["conditions"].at(0);
+    return std::string(condition["status"].AsString()) + "/" +
+           std::string(condition["reason"].AsString()) + "/" +
+           std::string(condition["message"].AsString());
+  }
+  bool Becomes(const std::string& name, const std::string& condition) const {
+    const bool became = Eventually([&] { return Available(name).starts_with(condition); });
+    if (!became) WARN(Available(name));
+    return became;
+  }
+
+  std::unique_ptr<http::Dialer> dialer = http::NewDialer();
+  std::shared_ptr<aggregator::StaticServices> services = aggregator::NewStaticServices();
+  std::unique_ptr<storage::kv::Engine> engine = storage::memory::NewEngine();
+  std::unique_ptr<aggregator::APIAggregator> aggregated;
+  std::unique_ptr<testing::TestServer> server;
+};
+
+// An extension server of ns/api that answers with the path it was asked for.
+std::unique_ptr<Target> PathTarget() {
+  return std::make_unique<Target>(ServicePair("api.ns.svc"), [](http::Exchange& exchange) {
+    return http_test::Answer(exchange, exchange.request().path);
+  });
+}
+
+TEST_CASE("aggregator: an APIService leads to its extension server while it is there") {
+  const std::unique_ptr<Target> target = PathTarget();
+  const Front front;
+  front.Serve(target->host());
+  constexpr char kWidgets[] = "/apis/example.com/v1/namespaces/default/widgets";
+  CHECK(front.Get(kWidgets).code == 404);
+
+  REQUIRE(front.AddRemote("example.com", "v1") == 201);
+  REQUIRE(front.Becomes("v1.example.com", "True/Passed/all checks passed"));
+  REQUIRE(Eventually([&] { return front.Get(kWidgets).code == 200; }));
+  CHECK(front.Get(kWidgets).body == kWidgets);
+  CHECK(front.Get("/apis/example.com/v1").body == "/apis/example.com/v1");
+  CHECK((*target->seen.Lock())->headers.Get("X-Remote-User") == "system:apiserver");
+  CHECK(front.Get("/apis/example.com/v2/widgets").code == 404);
+  CHECK(front.Get("/apis/example.com/v10/widgets").code == 404);
+
+  CHECK(front.server->Call("DELETE", std::string(kAPIServices) + "/v1.example.com").code == 200);
+  CHECK(Eventually([&] { return front.Get(kWidgets).code == 404; }));
+}
+
+TEST_CASE("aggregator: an APIService that is not available is 503 in plain text") {
+  const Front front;
+  REQUIRE(front.AddRemote("example.com", "v1") == 201);
+  REQUIRE(front.Becomes("v1.example.com", R"(False/ServiceNotFound/service/api in "ns" is not )"));
+  REQUIRE(Eventually([&] { return front.Get("/apis/example.com/v1/widgets").code == 503; }));
+  CHECK(front.Get("/apis/example.com/v1/widgets").body == "service unavailable\n");
+  CHECK(front.Get("/metrics")
+            .body.find(R"(aggregator_unavailable_apiservice{name="v1.example.com"} 1)") !=
+        std::string::npos);
+}
+
+TEST_CASE("aggregator: a change of a service is noticed at once") {
+  const std::unique_ptr<Target> target = PathTarget();
+  const Front front;
+  REQUIRE(front.AddRemote("example.com", "v1") == 201);
+  REQUIRE(front.Becomes("v1.example.com", "False/ServiceNotFound/"));
+  front.Serve(target->host());
+  REQUIRE(front.Becomes("v1.example.com", "True/Passed/"));
+  front.services->Remove("ns", "api");
+  REQUIRE(front.Becomes("v1.example.com", "False/ServiceNotFound/"));
+  CHECK(front.Get("/metrics")
+            .body.find("aggregator_unavailable_apiservice_total{name=\"v1."
+                       "example.com\",reason=\"ServiceNotFound\"} 1") != std::string::npos);
+}
+
+TEST_CASE("aggregator: an extension server that dies is noticed after the period") {
+  std::unique_ptr<Target> target = PathTarget();
+  const std::string host = target->host();
+  const Front front(std::chrono::milliseconds(50));
+  front.Serve(host);
+  REQUIRE(front.AddRemote("example.com", "v1") == 201);
+  REQUIRE(front.Becomes("v1.example.com", "True/Passed/"));
+  target = nullptr;
+  const std::string url = "https://" + host + "/apis/example.com/v1";
+  CHECK(front.Becomes("v1.example.com",
+                      "False/FailedDiscoveryCheck/failing or missing response from " + url +
+                          ": Get \"" + url + "\": dial tcp " + host +
+                          ": connect: connection refused"));
+}
+
+// The answers of TestSync of remote_available_controller_test.go.
+TEST_CASE("aggregator: an extension server passes with 2xx alone") {
+  for (const int code : {200, 204, 302, 304, 403}) {
+    CAPTURE(code);
+    Target target(ServicePair("other.ns.svc"), [code](http::Exchange& exchange) {
+      exchange.writer().Send({.code = code, .headers = {{"Location", "/test"}}}, "");
+      return http::Step::Done();
+    });
+    const Front front;
+    front.Serve(target.host());
+    REQUIRE(front.AddRemote("example.com", "v1") == 201);
+    const std::string url = "https://" + target.host() + "/apis/example.com/v1";
+    const std::string failed = "False/FailedDiscoveryCheck/failing or missing response from " +
+                               url + ": bad status from " + url + ": " + std::to_string(code);
+    CHECK(front.Becomes("v1.example.com", code < 300 ? "True/Passed/all checks passed" : failed));
+    const auto seen = *target.seen.Lock();
+    CHECK(seen->headers.Get("X-Remote-User") == "system:kube-aggregator");
+    CHECK(seen->headers.GetAll("X-Remote-Group") ==
+          std::vector<std::string_view>{"system:masters"});
+  }
+}
+
+struct CheckCase {
+  std::string name;
+  std::optional<aggregator::Service> service;
+  std::vector<aggregator::EndpointSlice> slices = {};
+  std::string expected = {};  // Empty: the server is to be asked.
+};
+
+// The rows of TestSync of remote_available_controller_test.go that ask no server, and more.
+TEST_CASE("aggregator: a service without endpoints is not asked") {
+  const auto bar = [](int port, std::string type = "ClusterIP") {
+    return aggregator::Service{
+        .namespace_ = "foo", .name = "bar", .type = std::move(type), .ports = {{"testPort", port}}};
+  };
+  const auto slice = [](std::string port, std::optional<bool> ready = std::nullopt) {
+    return aggregator::EndpointSlice{.endpoints = {{{"val"}, ready}},
+                                     .ports = {{std::move(port), 1234}}};
+  };
+  const std::string missing =
+      "False MissingEndpoints endpointslices for service/bar in \"foo\" have no addresses with "
+      "port name \"testPort\"";
+  const std::vector<CheckCase> cases{
+      {"no service",
+       std::nullopt,
+       {},
+       "False ServiceNotFound service/bar in \"foo\" is not present"},
+      {"service on bad port",
+       bar(6443),
+       {slice("testPort")},
+       "False ServicePortError service/bar in \"foo\" is not listening on port 1234"},
+      {"no endpoints",
+       bar(1234),
+       {},
+       "False EndpointsNotFound cannot find endpointslices for service/bar in \"foo\""},
+      {"missing endpoints", bar(1234), {{}}, missing},
+      {"wrong endpoint port name", bar(1234), {slice("wrongName")}, missing},
+      {"endpoints not ready", bar(1234), {slice("testPort", false)}, missing},
+      {"ready in one slice, the port in another",
+       bar(1234),
+       {slice("wrongName"), slice("testPort", false)},
+       missing},
+      {"remote", bar(1234), {slice("testPort")}},
+      {"external name", bar(6443, "ExternalName")},
+  };
+  for (const CheckCase& each : cases) {
+    CAPTURE(each.name);
+    const auto services = aggregator::NewStaticServices();
+    if (each.service) services->Set(*each.service);
+    services->SetEndpointSlices("foo", "bar", each.slices);
+    const auto condition = aggregator::CheckService(
+        *services, {.service_namespace = "foo", .service_name = "bar", .service_port = 1234});
+    const std::string said =
+        condition ? condition->status + " " + condition->reason + " " + condition->message : "";
+    CHECK(said == each.expected);
+  }
+}
+
+// TestSortedAPIServicesByVersion of helpers_test.go.
+TEST_CASE("aggregator: versions of equal priority are sorted as upstream does") {
+  struct Case {
+    std::vector<std::string> versions;
+    std::vector<std::string> expected;
+  };
+  const std::vector<Case> cases{
+      {{"v1", "v2"}, {"v2", "v1"}},
+      {{"v2", "v10"}, {"v10", "v2"}},
+      {{"v2", "v2beta1", "v10beta2", "v10beta1", "v10alpha1", "v1"},
+       {"v2", "v1", "v10beta2", "v10beta1", "v2beta1", "v10alpha1"}},
+      {{"v1", "v2", "test", "foo10", "final", "foo2", "foo1"},
+       {"v2", "v1", "final", "foo1", "foo10", "foo2", "test"}},
+      {{"v12alpha1", "v10", "v11beta2", "v10beta3", "v3beta1", "v2", "v11alpha2", "foo1", "v1",
+        "foo10"},
+       {"v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1",
+        "foo10"}},
+  };
+  for (const Case& each : cases) {
+    std::vector<aggregator::Facts> all;
+    for (const std::string& version : each.versions) {
+      all.push_back({.name = "", .group = "", .version = version, .version_priority = 100});
+    }
+    const auto groups = aggregator::SortedByGroupAndVersion(all);
+    REQUIRE(groups.size() == 1);
+    std::vector<std::string> sorted;
+    for (const auto& facts : groups[0]) {
+      sorted.push_back(facts.version);
+    }
+    CHECK(sorted == each.expected);
+  }
+}
+
+TEST_CASE("aggregator: discovery has the order of the APIServices, its own group first") {
+  const Front front;
+  REQUIRE(front.Add("low.com", "v1", "", 10) == 201);
+  const std::string service = R"("service":{"namespace":"ns","name":"api"},)";
+  REQUIRE(front.Add("high.com", "v1", service, 2000, 1) == 201);
+  REQUIRE(front.Add("high.com", "v1beta1", service, 5, 2) == 201);
+  REQUIRE(front.Add("mid.com", "v1", service, 1500) == 201);
+  const auto groups = [&] {
+    runtime::Arena arena;
+    const auto answer = front.Get("/apis");
+    const auto root = codec::ParseJson(arena.Copy(answer.body), arena).value();
+    std::string names;
+    for (const runtime::Value& group : root["groups"].items()) {
+      names += std::string(group["name"].AsString()) + ":";
+      for (const runtime::Value& version : group["versions"].items()) {
+        names += std::string(version["version"].AsString()) + ",";
+      }
+    }
+    return names;
+  };
+  CHECK(Eventually(
+      [&] { return groups() == "apiregistration.k8s.io:v1,high.com:v1beta1,v1,mid.com:v1,"; }));
+  const auto group = front.Get("/apis/high.com");
+  CHECK(group.code == 200);
+  CHECK(group.body.find(
+            R"("preferredVersion":{"groupVersion":"high.com/v1beta1","version":"v1beta1"})") !=
+        std::string::npos);
+  const auto aggregated = front.Get(
+      "/apis",
+      {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}});
+  CHECK(aggregated.body.find(R"({"version":"v1beta1","freshness":"Stale"})") != std::string::npos);
+}
+
+TEST_CASE("aggregator: an aggregator without a resolver is refused") {
+  testing::TestServerOptions options;
+  Status refused;
+  const auto engine = storage::memory::NewEngine();
+  options.install = [&](server::GenericAPIServer& api) -> Status {
+    refused = aggregator::Install(api, api.Storage(*engine), {}).status();
+    return {};
+  };
+  REQUIRE(testing::StartTestServer(std::move(options)).ok());
+  CHECK(refused.reason() == Reason::kInvalid);
+}
+
+}  // namespace
+}  // namespace aggregator_test
