@@ -2,6 +2,7 @@
 
 #include "aggregator/control/availability.h"
 #include "aggregator/control/backend.h"
+#include "aggregator/control/remote_discovery.h"
 #include "aggregator/serving/table.h"
 #include "apiserver/aggregator/aggregator.h"
 #include "apiserver/aggregator/api_service.h"
@@ -30,24 +31,33 @@ class Running : public std::enable_shared_from_this<Running> {
  public:
   Running(const Options& options, const registry::StorageConfig& storage,
           std::shared_ptr<Table> table, server::GenericAPIServer& server)
-      : period_(options.availability_period),
+      : options_(options),
         services_(options.services),
         table_(std::move(table)),
         pool_(server.pool()),
+        backend_(
+            std::make_shared<const Backend>(Backend::Needs{.dialer = options.dialer,
+                                                           .resolver = options.service_resolver,
+                                                           .proxy_client = options.proxy_client,
+                                                           .clock = storage.clock})),
         client_(client::NewClient(server.LoopbackConnection())),
         informer_(NewInformer(*options.log)),
         availability_({.pool = &server.pool(),
                        .clock = storage.clock,
                        .log = options.log,
                        .client = client_,
-                       .backend = std::make_shared<const Backend>(
-                           Backend::Needs{.dialer = options.dialer,
-                                          .resolver = options.service_resolver,
-                                          .proxy_client = options.proxy_client,
-                                          .clock = storage.clock}),
+                       .backend = backend_,
                        .services = options.services,
                        .find = [this](const std::string& name) { return informer_->Get("", name); },
-                       .metrics = server.metrics()}) {}
+                       .metrics = server.metrics()}),
+        discovery_(
+            {.pool = &server.pool(),
+             .clock = storage.clock,
+             .log = options.log,
+             .backend = backend_,
+             .find = [this](const std::string& name) { return table_->FactsNamed(name); },
+             .show = [this](const std::string& name,
+                            discovery::APIVersion version) { table_->Show(name, version); }}) {}
   ~Running() { Stop(); }
 
   void Start() {
@@ -60,6 +70,7 @@ class Running : public std::enable_shared_from_this<Running> {
     }
     informer_->Start();
     LookAgainLater();
+    DiscoverAgainLater();
   }
 
   bool WaitForSync(std::chrono::milliseconds timeout) const {
@@ -71,6 +82,7 @@ class Running : public std::enable_shared_from_this<Running> {
     if (services_) services_->SetOnChange(nullptr);
     informer_->Stop();
     availability_.Stop();
+    discovery_.Stop();
   }
 
  private:
@@ -87,17 +99,21 @@ class Running : public std::enable_shared_from_this<Running> {
   }
 
   void Changed(const runtime::Object& api_service) {
+    const std::string name(api_service.name());
     table_->Set(FactsOf(api_service));
-    availability_.Add(std::string(api_service.name()));
+    availability_.Add(name);
+    discovery_.Add(name);
   }
   void Gone(const runtime::Object& last) {
-    table_->Remove(std::string(last.name()));
-    availability_.Add(std::string(last.name()));
+    const std::string name(last.name());
+    table_->Remove(name);
+    availability_.Add(name);
+    discovery_.Add(name);
   }
 
   // An extension server may come and go without any object that changes.
   void LookAgainLater() {
-    (void)pool_.PostAfter(period_, [weak = weak_from_this()] {
+    (void)pool_.PostAfter(options_.availability_period, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self == nullptr || *self->stopped_.Lock()) return;
       for (const auto& each : self->informer_->List()) {
@@ -106,14 +122,24 @@ class Running : public std::enable_shared_from_this<Running> {
       self->LookAgainLater();
     });
   }
+  void DiscoverAgainLater() {
+    (void)pool_.PostAfter(options_.discovery_period, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr || *self->stopped_.Lock()) return;
+      for (const std::string& name : self->table_->RemoteNames()) self->discovery_.Add(name);
+      self->DiscoverAgainLater();
+    });
+  }
 
-  const std::chrono::milliseconds period_;
+  const Options options_;
   const std::shared_ptr<Services> services_;
   const std::shared_ptr<Table> table_;
   Executor& pool_;
+  const std::shared_ptr<const Backend> backend_;
   const std::shared_ptr<client::Client> client_;
   const std::unique_ptr<client::Informer> informer_;
   Availability availability_;
+  RemoteDiscovery discovery_;
   Guarded<bool> stopped_{false};
 };
 
@@ -134,6 +160,11 @@ class Follower {
     if (!started_.WaitFor(timeout)) return false;
     const std::shared_ptr<Running> running = *running_.Lock();
     return running != nullptr && running->WaitForSync(timeout);
+  }
+
+  // Waits until each extension server has been asked for its resources.
+  bool WaitUntilShown(std::chrono::milliseconds timeout) const {
+    return table_->WaitUntilShown(timeout);
   }
 
   // Drops what uses the server.
@@ -180,6 +211,13 @@ Status AddHooks(server::Handler& handler, const std::shared_ptr<Follower>& follo
         "apiservice-status-remote-available-controller"}) {
     RETURN_IF_ERROR(handler.AddPostStartHook(name, wait));
   }
+  // The server is not ready before its first documents are complete.
+  const auto shown = [follower, wait](const server::HookContext& hook) -> Status {
+    RETURN_IF_ERROR(wait(hook));
+    while (!follower->WaitUntilShown(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
+    return {};
+  };
+  RETURN_IF_ERROR(handler.AddPostStartHook("apiservice-discovery-controller", shown));
   return handler.AddPreShutdownHook("stop-kube-aggregator-informers",
                                     [follower](const server::HookContext& /*hook*/) -> Status {
                                       follower->Stop();

@@ -34,6 +34,8 @@ struct Options {
   std::shared_ptr<proxy::Pipes> pipes = nullptr;
   // How often each extension server is asked whether it is available.
   std::chrono::milliseconds availability_period = std::chrono::seconds(30);
+  // How often each extension server is asked for its resources.
+  std::chrono::milliseconds discovery_period = std::chrono::minutes(1);
   // Gets what cannot be told to a client. Must outlive the server.
   LogSink* log = &NullLogSink();
 };
@@ -50,8 +52,9 @@ class APIAggregator {
 
 // Serves the group apiregistration.k8s.io, and forwards requests for "/apis/<group>/<version>" and
 // all below to the extension server of an APIService that has a service, whether this server has
-// the group version itself or not. Discovery has the order of the APIServices' priorities. Call it
-// once, before PrepareRun. APIServices are stored below
+// the group version itself or not. Discovery shows the resources of extension servers, and has the
+// order of the APIServices' priorities. Call it once, before PrepareRun. APIServices are stored
+// below
 // "<prefix>/apiregistration.k8s.io/apiservices/".
 //
 //   APISERVER_RETURN_IF_ERROR(

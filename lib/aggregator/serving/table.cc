@@ -69,6 +69,7 @@ void Table::Set(const Facts& facts) {
   if (entry.route && !facts.remote) {
     state->routes.erase(KeyOf(entry.facts));
     entry.route = nullptr;
+    entry.shown = std::nullopt;
   }
   entry.facts = facts;
   if (facts.remote) {
@@ -80,12 +81,51 @@ void Table::Set(const Facts& facts) {
 }
 
 void Table::Remove(const std::string& name) {
+  {
+    const auto state = state_.Lock();
+    const auto entry = state->entries.find(name);
+    if (entry == state->entries.end()) return;
+    if (entry->second.route) state->routes.erase(KeyOf(entry->second.facts));
+    state->entries.erase(entry);
+    ++generation_;
+  }
+  state_.NotifyAll();
+}
+
+void Table::Show(const std::string& name, discovery::APIVersion version) {
+  {
+    const auto state = state_.Lock();
+    const auto found = state->entries.find(name);
+    if (found == state->entries.end() || !found->second.route) return;
+    auto& shown = found->second.shown;
+    if (shown && shown->stale == version.stale && shown->resources == version.resources) return;
+    shown = std::move(version);
+    ++generation_;
+  }
+  state_.NotifyAll();
+}
+
+std::optional<Facts> Table::FactsNamed(const std::string& name) const {
   const auto state = state_.Lock();
-  const auto entry = state->entries.find(name);
-  if (entry == state->entries.end()) return;
-  if (entry->second.route) state->routes.erase(KeyOf(entry->second.facts));
-  state->entries.erase(entry);
-  ++generation_;
+  const auto found = state->entries.find(name);
+  return found == state->entries.end() ? std::nullopt : std::optional(found->second.facts);
+}
+
+std::vector<std::string> Table::RemoteNames() const {
+  std::vector<std::string> names;
+  const auto state = state_.Lock();
+  for (const auto& [name, entry] : state->entries) {
+    if (entry.route) names.push_back(name);
+  }
+  return names;
+}
+
+bool Table::WaitUntilShown(std::chrono::milliseconds timeout) const {
+  auto state = state_.Lock();
+  return state.WaitUntil(RealClock().Now() + timeout, [&state] {
+    return std::all_of(state->entries.begin(), state->entries.end(),
+                       [](const auto& each) { return !each.second.route || each.second.shown; });
+  });
 }
 
 std::vector<std::string> Table::NamesOf(std::string_view service_namespace,
@@ -116,7 +156,9 @@ std::vector<discovery::APIGroup> Table::Groups() const {
     if (!entry.route || entry.facts.group.empty()) continue;
     discovery::APIGroup& group = groups[entry.facts.group];
     group.name = entry.facts.group;
-    group.versions.push_back({.version = entry.facts.version, .resources = {}, .stale = true});
+    const discovery::APIVersion unknown{
+        .version = entry.facts.version, .resources = {}, .stale = true};
+    group.versions.push_back(entry.shown.value_or(unknown));
   }
   std::vector<discovery::APIGroup> all;
   all.reserve(groups.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,6 +30,14 @@ class Table final : public server::RouteSource {
   void Set(const Facts& facts);
   // It has gone.
   void Remove(const std::string& name);
+  // Shows what the extension server of an APIService has. Nothing happens if it is not remote.
+  void Show(const std::string& name, discovery::APIVersion version);
+  // Returns an APIService as it was set last. nullopt: there is none.
+  std::optional<Facts> FactsNamed(const std::string& name) const;
+  // Returns the names of the remote APIServices.
+  std::vector<std::string> RemoteNames() const;
+  // Waits until each remote APIService has been shown. Returns false if `timeout` passes first.
+  bool WaitUntilShown(std::chrono::milliseconds timeout) const;
   // Returns the names of the APIServices whose extension server is the service.
   std::vector<std::string> NamesOf(std::string_view service_namespace, std::string_view name) const;
 
@@ -44,6 +53,8 @@ class Table final : public server::RouteSource {
   struct Entry {
     Facts facts;
     std::shared_ptr<ProxyRoute> route;  // Null: it is local.
+    // What discovery shows of a remote one. nullopt: its server has not been asked yet.
+    std::optional<discovery::APIVersion> shown;
   };
   struct State {
     std::map<std::string, Entry> entries;  // By name.
