@@ -1,13 +1,16 @@
 #include <utility>
 
+#include "aggregator/control/auto_register.h"
 #include "aggregator/control/availability.h"
 #include "aggregator/control/backend.h"
+#include "aggregator/control/custom_groups.h"
 #include "aggregator/control/remote_discovery.h"
 #include "aggregator/serving/table.h"
 #include "apiserver/aggregator/aggregator.h"
 #include "apiserver/aggregator/api_service.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/client/informer.h"
+#include "apiserver/codec/json.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::aggregator {
@@ -50,14 +53,21 @@ class Running : public std::enable_shared_from_this<Running> {
                        .services = options.services,
                        .find = [this](const std::string& name) { return informer_->Get("", name); },
                        .metrics = server.metrics()}),
-        discovery_(
+        discovery_({.pool = &server.pool(),
+                    .clock = storage.clock,
+                    .log = options.log,
+                    .backend = backend_,
+                    .find = [this](const std::string& name) { return table_->FactsNamed(name); },
+                    .show =
+                        [this](const std::string& name, discovery::APIVersion version) {
+                          table_->Show(name, std::move(version));
+                        }}),
+        registration_(
             {.pool = &server.pool(),
-             .clock = storage.clock,
-             .log = options.log,
-             .backend = backend_,
-             .find = [this](const std::string& name) { return table_->FactsNamed(name); },
-             .show = [this](const std::string& name,
-                            discovery::APIVersion version) { table_->Show(name, version); }}) {}
+             .client = client_,
+             .find = [this](const std::string& name) { return informer_->Get("", name); }}),
+        custom_groups_(registration_),
+        definitions_(NewDefinitionInformer(*options.log)) {}
   ~Running() { Stop(); }
 
   void Start() {
@@ -77,8 +87,25 @@ class Running : public std::enable_shared_from_this<Running> {
     return informer_->WaitForSync(timeout);
   }
 
+  // Registers what the server has; blocks.
+  Status Register(const Context& ctx) {
+    if (!options_.auto_register) return {};
+    RETURN_IF_ERROR(WantBuiltIn(ctx));
+    const auto served = client_->Call(ctx, {.target = "/apis/apiextensions.k8s.io/v1"});
+    if (served.ok() && served->code == 200) {
+      definitions_->Start();
+      while (!definitions_->WaitForSync(kSyncStep)) RETURN_IF_ERROR(ctx.Err());
+    }
+    std::set<std::string> at_start;
+    for (const auto& each : informer_->List()) at_start.emplace(each->name());
+    registration_.Start(std::move(at_start));
+    return {};
+  }
+
   void Stop() {
     if (std::exchange(*stopped_.Lock(), true)) return;
+    definitions_->Stop();
+    registration_.Stop();
     if (services_) services_->SetOnChange(nullptr);
     informer_->Stop();
     availability_.Stop();
@@ -86,6 +113,44 @@ class Running : public std::enable_shared_from_this<Running> {
   }
 
  private:
+  // Wants the group versions of the server that a kube-apiserver registers.
+  Status WantBuiltIn(const Context& ctx) {
+    for (const char* const path : {"/api", "/apis"}) {
+      ASSIGN_OR_RETURN(const http::ClientResponse answer, client_->Call(ctx, {.target = path}));
+      if (answer.code != 200) continue;
+      runtime::Arena arena;
+      ASSIGN_OR_RETURN(const runtime::Value root, codec::ParseJson(answer.body, arena));
+      for (const runtime::Value& version : root["versions"].items()) {
+        WantBuiltIn("", version.AsString());
+      }
+      for (const runtime::Value& group : root["groups"].items()) {
+        for (const runtime::Value& version : group["versions"].items()) {
+          WantBuiltIn(group["name"].AsString(), version["version"].AsString());
+        }
+      }
+    }
+    return {};
+  }
+  void WantBuiltIn(std::string_view group, std::string_view version) {
+    if (const auto wanted = BuiltIn(group, version)) registration_.Want(*wanted);
+  }
+
+  std::unique_ptr<client::Informer> NewDefinitionInformer(LogSink& log) {
+    client::InformerHandler handler{
+        .on_add = [this](const runtime::ObjectPtr& object) { custom_groups_.Set(*object); },
+        .on_update = [this](const runtime::ObjectPtr& /*before*/,
+                            const runtime::ObjectPtr& now) { custom_groups_.Set(*now); },
+        .on_delete =
+            [this](const runtime::ObjectPtr& last) {
+              custom_groups_.Remove(std::string(last->name()));
+            }};
+    return client::NewInformer(
+        *client_,
+        {.target = {.resource = {"apiextensions.k8s.io", "v1", "customresourcedefinitions"}},
+         .handlers = {std::move(handler)},
+         .log = &log});
+  }
+
   std::unique_ptr<client::Informer> NewInformer(LogSink& log) {
     client::InformerHandler handler{
         .on_add = [this](const runtime::ObjectPtr& object) { Changed(*object); },
@@ -103,12 +168,14 @@ class Running : public std::enable_shared_from_this<Running> {
     table_->Set(FactsOf(api_service));
     availability_.Add(name);
     discovery_.Add(name);
+    registration_.Add(name);
   }
   void Gone(const runtime::Object& last) {
     const std::string name(last.name());
     table_->Remove(name);
     availability_.Add(name);
     discovery_.Add(name);
+    registration_.Add(name);
   }
 
   // An extension server may come and go without any object that changes.
@@ -140,6 +207,9 @@ class Running : public std::enable_shared_from_this<Running> {
   const std::unique_ptr<client::Informer> informer_;
   Availability availability_;
   RemoteDiscovery discovery_;
+  AutoRegister registration_;
+  CustomGroups custom_groups_;  // Used on the informer's thread.
+  const std::unique_ptr<client::Informer> definitions_;
   Guarded<bool> stopped_{false};
 };
 
@@ -165,6 +235,12 @@ class Follower {
   // Waits until each extension server has been asked for its resources.
   bool WaitUntilShown(std::chrono::milliseconds timeout) const {
     return table_->WaitUntilShown(timeout);
+  }
+
+  // Registers what the server has; blocks.
+  Status Register(const Context& ctx) const {
+    const std::shared_ptr<Running> running = *running_.Lock();
+    return running ? running->Register(ctx) : Status();
   }
 
   // Drops what uses the server.
@@ -211,6 +287,12 @@ Status AddHooks(server::Handler& handler, const std::shared_ptr<Follower>& follo
         "apiservice-status-remote-available-controller"}) {
     RETURN_IF_ERROR(handler.AddPostStartHook(name, wait));
   }
+  RETURN_IF_ERROR(
+      handler.AddPostStartHook("kube-apiserver-autoregistration",
+                               [follower, wait](const server::HookContext& hook) -> Status {
+                                 const Status synced = wait(hook);
+                                 return synced.ok() ? follower->Register(hook.ctx) : synced;
+                               }));
   // The server is not ready before its first documents are complete.
   const auto shown = [follower, wait](const server::HookContext& hook) -> Status {
     RETURN_IF_ERROR(wait(hook));

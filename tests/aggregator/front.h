@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "apiserver/aggregator/aggregator.h"
 #include "apiserver/codec/json.h"
@@ -44,16 +45,21 @@ inline bool Eventually(const std::function<bool()>& done) {
 // A server with an aggregator in front, whose extension servers are services of `services`.
 struct Front {
   explicit Front(std::chrono::milliseconds period = std::chrono::seconds(30),
-                 std::chrono::milliseconds discovery_period = std::chrono::minutes(1)) {
+                 std::chrono::milliseconds discovery_period = std::chrono::minutes(1),
+                 std::vector<server::Resource> registered = {}) {
     testing::TestServerOptions options;
-    options.install = [this, period, discovery_period](server::GenericAPIServer& api) -> Status {
+    const bool auto_register = !registered.empty();
+    options.kinds = std::move(registered);
+    options.install = [this, period, discovery_period,
+                       auto_register](server::GenericAPIServer& api) -> Status {
       auto installed =
           aggregator::Install(api, api.Storage(*engine),
                               {.dialer = dialer.get(),
                                .service_resolver = aggregator::NewEndpointServiceResolver(services),
                                .services = services,
                                .availability_period = period,
-                               .discovery_period = discovery_period});
+                               .discovery_period = discovery_period,
+                               .auto_register = auto_register});
       if (!installed.ok()) return installed.status();
       aggregated = *std::move(installed);
       return {};

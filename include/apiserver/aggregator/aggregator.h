@@ -36,6 +36,11 @@ struct Options {
   std::chrono::milliseconds availability_period = std::chrono::seconds(30);
   // How often each extension server is asked for its resources.
   std::chrono::milliseconds discovery_period = std::chrono::minutes(1);
+  // Creates local APIServices for the group versions that a kube-apiserver would register of those
+  // that the server has when it starts, with its priorities, and for those of
+  // CustomResourceDefinitions. They have the label kube-aggregator.kubernetes.io/automanaged; one
+  // without it is the user's, and stays as it is.
+  bool auto_register = false;
   // Gets what cannot be told to a client. Must outlive the server.
   LogSink* log = &NullLogSink();
 };

@@ -52,20 +52,21 @@ Status RemoteDiscovery::Sync(const std::string& name) {
   SetService(name, facts && facts->remote ? KeyOf(*facts->remote) : "");
   if (!facts || !facts->remote) return {};
   Result<discovery::APIVersion> fetched = Fetch(*facts);
+  const Status why = fetched.status();
   if (ctx_.done()) return {};
   discovery::APIVersion version{.version = facts->version, .resources = {}, .stale = true};
   {
     const auto state = state_.Lock();
-    if (fetched.ok()) {
+    if (why.ok()) {
       version = *std::move(fetched);
       state->shown[name] = version;
     } else if (const auto last = state->shown.find(name); last != state->shown.end()) {
       version.resources = last->second.resources;
     }
   }
-  if (!fetched.ok()) {
+  if (!why.ok()) {
     Log(*needs_.log, LogLevel::kInfo, "an extension server does not tell its resources",
-        {{"name", name}, {"why", std::string(fetched.status().message())}});
+        {{"name", name}, {"why", std::string(why.message())}});
   }
   needs_.show(name, std::move(version));
   return {};

@@ -1,0 +1,187 @@
+#include "aggregator/control/auto_register.h"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aggregator/control/custom_groups.h"
+#include "aggregator/front.h"
+
+namespace aggregator_test {
+namespace {
+
+using namespace apiserver;  // NOLINT: tests only.
+using aggregator::Action;
+using aggregator::Managed;
+using aggregator::Present;
+
+struct DecideCase {
+  std::string name;
+  std::optional<Present> present;
+  std::optional<Managed> wanted;
+  Action action;
+  bool synced = false;
+};
+
+// TestSync of autoregister_controller_test.go, and the rest of the table of checkAPIService.
+TEST_CASE("aggregator: APIServices of the server are managed as upstream's are") {
+  const Present users{.managed = Managed::kNot};
+  const Present always{.managed = Managed::kAlways, .as_wanted = true};
+  const Present changed{.managed = Managed::kAlways};
+  const Present at_start{.managed = Managed::kOnStart, .at_start = true};
+  const Present later{.managed = Managed::kOnStart};
+  const auto none = std::optional<Present>();
+  const auto unwanted = std::optional<Managed>();
+  const std::vector<DecideCase> cases{
+      {"adding an API service which isn't auto-managed does nothing", users, unwanted,
+       Action::kNothing},
+      {"adding one to auto-register should create", none, Managed::kAlways, Action::kCreate},
+      {"duplicate AddAPIServiceToSync", always, Managed::kAlways, Action::kNothing},
+      {"duplicate RemoveAPIServiceToSync", always, unwanted, Action::kDelete},
+      {"removing auto-managed then RemoveAPIService should not touch APIService", users, unwanted,
+       Action::kNothing},
+      {"create managed apiservice without a matching request", always, unwanted, Action::kDelete},
+      {"modifying it should result in stomping", changed, Managed::kAlways, Action::kUpdate},
+      {"adding one to auto-register on start should create", none, Managed::kOnStart,
+       Action::kCreate},
+      {"adding one to auto-register on start already synced should do nothing", none,
+       Managed::kOnStart, Action::kNothing, true},
+      {"managed onstart apiservice present at start without a matching request should delete",
+       at_start, unwanted, Action::kDelete},
+      {"managed onstart present at start without a matching request already synced should no-op",
+       at_start, unwanted, Action::kNothing, true},
+      {"managed onstart not present at start without a matching request should no-op", later,
+       unwanted, Action::kNothing},
+      {"modifying onstart it should result in stomping", changed, Managed::kOnStart,
+       Action::kUpdate},
+      {"modifying onstart already synced should no-op", changed, Managed::kOnStart,
+       Action::kNothing, true},
+      {"2A", none, unwanted, Action::kNothing},
+      {"2C, again", none, Managed::kAlways, Action::kCreate, true},
+      {"3B", users, Managed::kOnStart, Action::kNothing},
+      {"3C", users, Managed::kAlways, Action::kNothing},
+      {"4B", later, Managed::kOnStart, Action::kNothing},
+      {"4C", later, Managed::kAlways, Action::kNothing},
+      {"5B", at_start, Managed::kOnStart, Action::kUpdate},
+      {"5C", at_start, Managed::kAlways, Action::kUpdate},
+      {"5C, once", at_start, Managed::kAlways, Action::kNothing, true},
+      {"6A, again", always, unwanted, Action::kDelete, true},
+      {"6C, again", changed, Managed::kAlways, Action::kUpdate, true},
+  };
+  for (const DecideCase& each : cases) {
+    CAPTURE(each.name);
+    CHECK(aggregator::Decide(each.present, each.wanted, each.synced) == each.action);
+  }
+}
+
+TEST_CASE("aggregator: built-in group versions have a kube-apiserver's priorities") {
+  const auto priorities = [](const std::string& group, const std::string& version) {
+    const auto row = aggregator::BuiltIn(group, version);
+    if (!row) return std::string();
+    return std::to_string(row->group_priority) + "/" + std::to_string(row->version_priority);
+  };
+  CHECK(priorities("", "v1") == "18000/1");
+  CHECK(priorities("autoscaling", "v2") == "17500/30");
+  CHECK(priorities("apiextensions.k8s.io", "v1") == "16700/15");
+  CHECK(priorities("storagemigration.k8s.io", "v1beta1") == "15800/9");
+  CHECK(priorities("apiregistration.k8s.io", "v1").empty());
+  CHECK(priorities("example.com", "v1").empty());
+}
+
+TEST_CASE("aggregator: what is wanted is created, put right and deleted") {
+  const Front front;
+  const auto client = std::shared_ptr<client::Client>(
+      client::NewClient(front.server->server().LoopbackConnection()));
+  const auto find = [&client](const std::string& name) -> runtime::ObjectPtr {
+    auto found =
+        client->Get(Context::Background(),
+                    {.resource = {"apiregistration.k8s.io", "v1", "apiservices"}, .name = name});
+    return found.ok() ? runtime::ObjectPtr(*std::move(found)) : nullptr;
+  };
+  aggregator::AutoRegister registration(
+      {.pool = &front.server->server().pool(), .client = client, .find = find});
+  const std::string path = std::string(kAPIServices) + "/v1.a.com";
+  const auto shows = [&](const std::string& text) {
+    return Eventually([&] { return front.Get(path).body.find(text) != std::string::npos; });
+  };
+  registration.Want(
+      {.group = "a.com", .version = "v1", .group_priority = 1000, .version_priority = 100});
+  registration.Start({});
+  CHECK(shows(R"("groupPriorityMinimum":1000,"versionPriority":100)"));
+  CHECK(shows(R"("kube-aggregator.kubernetes.io/automanaged":"true")"));
+  CHECK(shows(R"("reason":"Local")"));
+
+  CHECK(front.server
+            ->Call("PATCH", path, R"({"spec":{"versionPriority":7}})",
+                   {{"Content-Type", "application/merge-patch+json"}})
+            .code == 200);
+  registration.Add("v1.a.com");
+  CHECK(shows(R"("versionPriority":100)"));
+
+  registration.WantNot("v1.a.com");
+  CHECK(Eventually([&] { return front.Get(path).code == 404; }));
+}
+
+TEST_CASE("aggregator: a server registers its built-in group versions when it starts") {
+  const runtime::KindPtr kind =
+      runtime::Kind::New({.group = "policy",
+                          .kind = "Thing",
+                          .plural = "things",
+                          .versions = {{.version = "v1", .schema = runtime::AnySchema()}}})
+          .value();
+  const Front front(std::chrono::seconds(30), std::chrono::minutes(1), {{.kind = kind}});
+  const std::string path = std::string(kAPIServices) + "/v1.policy";
+  CHECK(Eventually([&] { return front.Get(path).code == 200; }));
+  const std::string body = front.Get(path).body;
+  CHECK(body.find(R"("groupPriorityMinimum":17100,"versionPriority":15)") != std::string::npos);
+  CHECK(body.find(R"("kube-aggregator.kubernetes.io/automanaged":"onstart")") != std::string::npos);
+  CHECK(front.Get("/apis/policy/v1/namespaces/default/things").code == 200);
+  CHECK(front.Get(std::string(kAPIServices) + "/v1.apiregistration.k8s.io").code == 404);
+}
+
+TEST_CASE("aggregator: definitions of custom resources want what they serve") {
+  const Front front;
+  const auto client = std::shared_ptr<client::Client>(
+      client::NewClient(front.server->server().LoopbackConnection()));
+  aggregator::AutoRegister registration(
+      {.pool = &front.server->server().pool(),
+       .client = client,
+       .find = [&client](const std::string& name) -> runtime::ObjectPtr {
+         auto found = client->Get(
+             Context::Background(),
+             {.resource = {"apiregistration.k8s.io", "v1", "apiservices"}, .name = name});
+         return found.ok() ? runtime::ObjectPtr(*std::move(found)) : nullptr;
+       }});
+  registration.Start({});
+  aggregator::CustomGroups groups(registration);
+  const auto set = [&groups](const std::string& name, const std::string& versions) {
+    runtime::Arena arena;
+    const std::string json = R"({"metadata":{"name":")" + name +
+                             R"("},"spec":{"group":"b.com","versions":[)" + versions + "]}}";
+    const runtime::Value root = codec::ParseJson(arena.Copy(json), arena).value();
+    groups.Set(
+        runtime::Object(runtime::Kind::Untyped({"", "v1", "Any"}), "v1", std::move(arena), root));
+  };
+  const auto code = [&front](const std::string& name) {
+    return front.Get(std::string(kAPIServices) + "/" + name).code;
+  };
+  set("as.b.com", R"({"name":"v1","served":true},{"name":"v2","served":false})");
+  set("bs.b.com", R"({"name":"v1","served":true},{"name":"v3","served":true})");
+  CHECK(Eventually([&] { return code("v1.b.com") == 200 && code("v3.b.com") == 200; }));
+  CHECK(code("v2.b.com") == 404);
+  CHECK(front.Get(std::string(kAPIServices) + "/v1.b.com")
+            .body.find(R"("groupPriorityMinimum":1000,"versionPriority":100)") !=
+        std::string::npos);
+
+  groups.Remove("as.b.com");
+  set("bs.b.com", R"({"name":"v1","served":true})");
+  CHECK(Eventually([&] { return code("v3.b.com") == 404; }));
+  CHECK(code("v1.b.com") == 200);
+  groups.Remove("bs.b.com");
+  CHECK(Eventually([&] { return code("v1.b.com") == 404; }));
+}
+
+}  // namespace
+}  // namespace aggregator_test
