@@ -58,6 +58,9 @@ TEST_CASE_METHOD(Quirks, "cel: types with methods refuse an operator without its
   CHECK(ErrorOf("o.kind - 1") == "no such overload");
   CHECK(ErrorOf("-o.kind") == "no such overload");
   CHECK(ErrorOf("dyn(r) * 2") == "no such overload");
+  CHECK(ErrorOf("dyn('a').sort()") == "no such overload");
+  CHECK(ErrorOf("dyn(r).size()") == "no such overload");
+  CHECK(ErrorOf("dyn(1).sort()") == "no such overload: sort");
   CHECK(ErrorOf("dyn(b) * 2") == "no such overload: _*_");
 }
 
@@ -108,6 +111,28 @@ TEST_CASE_METHOD(Quirks, "cel: types of Kubernetes do not come back out of an op
   CHECK(taken_out("quantity('50k')") == unsupported + "(*resource.Quantity)50k");
   CHECK(taken_out("format.named('uuid').value()") == "");
   CHECK(ValueOf("optional.of(ip('::1')).value().family()") == "6");
+}
+
+TEST_CASE_METHOD(Quirks, "cel: an error in an optional is wrapped whenever it is handed on",
+                 "[cel]") {
+  const std::string once = "unsupported conversion to ref.Val: (netip.Prefix)10.0.0.0/8";
+  const std::string wrap = "unsupported conversion to ref.Val: (*errors.errorString)";
+  CHECK(ErrorOf("optional.of(1).optMap(v, cidr('10.0.0.0/8')).value()") == once);
+  CHECK(ErrorOf(
+            "optional.of(b).optFlatMap(e, optional.of(2).optMap(v, cidr('10.0.0.0/8'))).value()") ==
+        wrap + once);
+  CHECK(ErrorOf("[[optional.of(cidr('10.0.0.0/8'))].map(e, e)[0]].map(f, f)[0].value()") ==
+        wrap + once);
+}
+
+TEST_CASE_METHOD(Quirks, "cel: a list is one key with itself, and another with its equals",
+                 "[cel]") {
+  CHECK(ErrorOf("[1, 2].transformMapEntry(e, v, {['a']: v})") ==
+        "insert failed: key [a] already exists");
+  CHECK(ErrorOf("[1, 2].transformMapEntry(e, v, {{'a': 1}: v})") ==
+        "insert failed: key {a: 1} already exists");
+  CHECK(ValueOf("[1, 1].transformMapEntry(e, v, {[v]: v}).size()") == "2");
+  CHECK(ValueOf("{['a']: 1, ['a']: 2}.size()") == "2");
 }
 
 TEST_CASE_METHOD(Quirks, "cel: data that comes out of an optional has lost its schema", "[cel]") {

@@ -67,8 +67,9 @@ class CallContext {
   Value Error(std::string_view text) { return Value::Error(arena().Copy(text)); }
   // Returns the first error among the arguments, else "no such overload".
   static Value NoSuchOverload(std::span<const Value> arguments);
-  // Returns "no such overload: NAME": the target's type does not have the operation.
-  Value NoSuchOverloadByName();
+  // Returns "no such overload: NAME": the type of `target`, the first argument, does not have the
+  // operation. Strings and times are told without the name.
+  Value NoSuchOverloadByName(const Value& target);
   // Returns the first error among the arguments, else "no such overload: NAME(int, string)".
   Value NoSuchOverloadOf(std::span<const Value> arguments);
 

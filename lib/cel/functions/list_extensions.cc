@@ -142,12 +142,13 @@ Value SortBy(CallContext& call, const Value& list, const Value& keys) {
 }
 
 Value Sort(CallContext& call, std::span<const Value> arguments) {
-  if (!arguments[0].is_list()) return call.NoSuchOverloadByName();
+  if (!arguments[0].is_list()) return call.NoSuchOverloadByName(arguments[0]);
   return SortBy(call, arguments[0], arguments[0]);
 }
 
 Value SortByKeys(CallContext& call, std::span<const Value> arguments) {
-  if (!arguments[0].is_list() || !arguments[1].is_list()) return call.NoSuchOverloadByName();
+  if (!arguments[0].is_list() || !arguments[1].is_list())
+    return call.NoSuchOverloadByName(arguments[0]);
   return SortBy(call, arguments[0], arguments[1]);
 }
 

@@ -65,18 +65,18 @@ std::optional<CallEstimate> EstimateList(const EstimateCall& call) {
 template <std::optional<Value> (*operation)(const Value&, const Value&)>
 Value Binary(CallContext& call, std::span<const Value> arguments) {
   const std::optional<Value> result = operation(arguments[0], arguments[1]);
-  return result.has_value() ? *result : call.NoSuchOverloadByName();
+  return result.has_value() ? *result : call.NoSuchOverloadByName(arguments[0]);
 }
 
 Value HandleAdd(CallContext& call, std::span<const Value> arguments) {
   if (IsTooLargeToAdd(arguments[0], arguments[1])) return call.OverLimit();
   const std::optional<Value> result = Add(arguments[0], arguments[1], call.arena());
-  return result.has_value() ? *result : call.NoSuchOverloadByName();
+  return result.has_value() ? *result : call.NoSuchOverloadByName(arguments[0]);
 }
 
 Value HandleNegate(CallContext& call, std::span<const Value> arguments) {
   const std::optional<Value> result = Negate(arguments[0]);
-  return result.has_value() ? *result : call.NoSuchOverloadByName();
+  return result.has_value() ? *result : call.NoSuchOverloadByName(arguments[0]);
 }
 
 Value HandleNot(CallContext&, std::span<const Value> arguments) {
@@ -96,7 +96,7 @@ constexpr bool IsGreaterOrEqual(std::int64_t sign) { return sign >= 0; }
 
 template <bool (*holds)(std::int64_t)>
 Value Relation(CallContext& call, std::span<const Value> arguments) {
-  if (!IsOrdered(arguments[0].kind())) return call.NoSuchOverloadByName();
+  if (!IsOrdered(arguments[0].kind())) return call.NoSuchOverloadByName(arguments[0]);
   const Value order = Compare(arguments[0], arguments[1]);
   return order.is_error() ? order : Value::Bool(holds(order.AsInt()));
 }

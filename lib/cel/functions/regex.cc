@@ -107,7 +107,7 @@ Value Matches(CallContext& call, std::span<const Value> arguments) {
   // Calls with a constant pattern are another function in Go.
   if (!arguments[0].is_string()) {
     return call.prepared() != nullptr ? CallContext::NoSuchOverload({})
-                                      : call.NoSuchOverloadByName();
+                                      : call.NoSuchOverloadByName(arguments[0]);
   }
   if (!arguments[1].is_string()) return CallContext::NoSuchOverload({});
   const PatternOfCall pattern(call, arguments[1].AsText());

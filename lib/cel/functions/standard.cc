@@ -23,7 +23,7 @@ Value Size(CallContext& call, std::span<const Value> arguments) {
     case Value::Kind::kMap:
       return Value::Int(static_cast<std::int64_t>(CostSize(value)));
     default:
-      return call.NoSuchOverloadByName();
+      return call.NoSuchOverloadByName(value);
   }
 }
 

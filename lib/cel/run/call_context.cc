@@ -43,7 +43,12 @@ Value CallContext::NoSuchOverload(std::span<const Value> arguments) {
   return error != nullptr ? *error : Value::Error("no such overload");
 }
 
-Value CallContext::NoSuchOverloadByName() {
+Value CallContext::NoSuchOverloadByName(const Value& target) {
+  // Go lets these look for a method of their own before.
+  using Kind = Value::Kind;
+  if (target.Is(Kind::kString) || target.Is(Kind::kDuration) || target.Is(Kind::kTimestamp)) {
+    return Value::Error("no such overload");
+  }
   return Error(std::string("no such overload: ").append(function_));
 }
 

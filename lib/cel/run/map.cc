@@ -64,8 +64,14 @@ bool SameKey(const Value& a, const Value& b) {
     case Kind::kTimestamp:
     case Kind::kType:
       return SameScalar(a, b);
+    // Go compares the others by identity. Data is another list or map each time it is read.
+    case Kind::kList:
+      return !a.is_data() && !b.is_data() && a.size() > 0 && a.size() == b.size() &&
+             a.built_items().data() == b.built_items().data();
+    case Kind::kMap:
+      return !a.is_data() && !b.is_data() && &a.built_map() == &b.built_map();
     default:
-      return false;  // Go compares the others by identity.
+      return false;
   }
 }
 

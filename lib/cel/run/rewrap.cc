@@ -29,6 +29,11 @@ Value TakenOut(const Value& held, Arena& arena) {
       return take_out == nullptr ? *value
                                  : Value::Error(arena.Copy(take_out(&value->AsOpaque<char>())));
     }
+    case Kind::kError: {
+      // The Go value of an error is none of CEL's.
+      std::string text = "unsupported conversion to ref.Val: (*errors.errorString)";
+      return Value::Error(arena.Copy(text.append(value->AsText())));
+    }
     default:
       return *value;
   }
