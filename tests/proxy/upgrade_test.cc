@@ -232,6 +232,43 @@ TEST_CASE("proxy: a pipe on which nothing is sent is closed", "[proxy]") {
   CHECK(peer.ReadAll().empty());
 }
 
+TEST_CASE("proxy: a thousand open pipes end with their server", "[proxy]") {
+  constexpr std::size_t kPipes = 1'000;
+  const auto pipes = proxy::NewPipes();
+  RawServer backend;
+  auto front = std::make_unique<Front>(proxy::UpgradeAwareHandler{
+      .location = {.host = "127.0.0.1:" + std::to_string(backend.port()), .path = "/exec"},
+      .pipes = pipes,
+      .user = "jane"});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  std::vector<std::unique_ptr<RawClient>> peers;
+  for (std::size_t i = 0; i < kPipes; ++i) {
+    clients.push_back(std::make_unique<RawClient>(front->port()));
+    clients.back()->Send(kAsk);
+    peers.emplace_back(new RawClient(backend.Accept()));
+    peers.back()->ReadUntil("\r\n\r\n");
+    peers.back()->Send(kSwitch);
+    clients.back()->ReadUntil("\r\n\r\n");
+  }
+  CHECK(pipes->open() == kPipes);
+
+  // In good time, or at once.
+  if (GENERATE(true, false)) {
+    for (const auto& peer : peers) peer->Send("last words");
+    for (const auto& client : clients) client->ReadUntil("last words");
+    pipes->CloseAll();
+    for (const auto& client : clients) CHECK(client->ReadAll().empty());
+    for (const auto& peer : peers) CHECK(peer->ReadAll().empty());
+    peers.clear();
+    clients.clear();
+  }
+  front.reset();
+
+  for (const auto& client : clients) CHECK(client->ReadAll().empty());
+  for (const auto& peer : peers) CHECK(peer->ReadAll().empty());
+  CHECK(pipes->open() == 0);
+}
+
 TEST_CASE("proxy: a pipe is as slow as it must be", "[proxy]") {
   Line line({.max_bytes_per_sec = 1 << 20});
   RawClient& peer = line.Ask();
