@@ -202,7 +202,7 @@ std::optional<Executor::Task> Pool::NextTask() {
     ++state->idle;
     const bool called = state.WaitUntil(std::chrono::steady_clock::now() + options_.idle, ready);
     --state->idle;
-    if (!called && state->live > options_.threads) {
+    if (!called && state->live > 1) {
       // Counted here: another thread would otherwise think that it is one too many as well.
       --state->live;
       return std::nullopt;

@@ -36,11 +36,11 @@ class Executor {
 // Limits of a ThreadPool.
 struct ThreadPoolOptions {
   std::string name = "pool";  // Prefix of the threads' names.
-  // Threads that stay, once there was work for them; at least 1.
+  // Threads made at once for work that finds none free; at least 1.
   std::size_t threads = 4;
   // Threads added while work is queued and no thread has taken any for a millisecond, so that work
-  // which calls back into its own server cannot starve itself, while mere load adds none. They end
-  // after `idle` without work.
+  // which calls back into its own server cannot starve itself, while mere load adds none. All but
+  // one end after `idle` without work, and with them what an allocator keeps for each.
   std::size_t threads_extra_max = 1024;
   std::chrono::milliseconds idle = std::chrono::seconds(10);
   // Receives exceptions that escape a task; the thread lives on. Null: they are not reported.
