@@ -30,7 +30,7 @@ set(APISERVER_ROOMS_FOR_SIZE
 # That takes a quarter of the time which a room takes to compile.
 set(APISERVER_ROOMS_INLINED
   text base runtime meta codec patch patch.apply http auth proxy request cel storage storage.kv
-  storage.index storage.memory storage.value storage.store storage.cacher rest registry response
+  storage.index storage.memory storage.value storage.store storage.cacher rest admission registry response
   flowcontrol endpoints server storage.rocks storage.etcd)
 
 # Fails unless <room> may depend on <dependency>.
