@@ -18,7 +18,7 @@ set(APISERVER_ROOMS_SANITIZED_OPTIMIZED text base runtime codec cel http)
 # Rooms that read strangers' bytes, whose paths libFuzzer counts.
 set(APISERVER_ROOMS_FUZZED
   text base runtime meta codec patch patch.apply http proxy request client cel audit authn authz
-  admission apiextensions)
+  admission apiextensions aggregator)
 
 # Rooms whose code runs when a program starts, seldom, or in tests: optimized for size, which takes g++
 # half the time.
