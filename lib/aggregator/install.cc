@@ -213,7 +213,7 @@ class Running : public std::enable_shared_from_this<Running> {
   Guarded<bool> stopped_{false};
 };
 
-// What runs from the start of the server to its stop.
+// Owns the controllers from the start of the server to its stop.
 class Follower {
  public:
   Follower(Options options, const registry::StorageConfig& storage, std::shared_ptr<Table> table)

@@ -99,7 +99,7 @@ TEST_CASE("aggregator: an extension server passes with 2xx alone") {
     CAPTURE(code);
     Guarded<std::optional<http::Request>> probe;
     Target target(ServicePair("other.ns.svc"), [code, &probe](http::Exchange& exchange) {
-      // Who asks for resources says in which form.
+      // Only requests for discovery have an Accept header.
       if (exchange.request().headers.Get("Accept").empty()) *probe.Lock() = exchange.request();
       exchange.writer().Send({.code = code, .headers = {{"Location", "/test"}}}, "");
       return http::Step::Done();

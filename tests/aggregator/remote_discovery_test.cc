@@ -105,7 +105,7 @@ TEST_CASE("aggregator: a document that is none is refused") {
     CHECK_FALSE(aggregator::ReadAggregated(json).ok());
     CHECK_FALSE(aggregator::ReadResourceList(json, "v1").ok());
   }
-  // What is not as it should be is nothing.
+  // Members of a wrong type are read as empty.
   const auto odd = aggregator::ReadAggregated(
       R"({"kind":"APIGroupDiscoveryList","items":[{"versions":[{"version":"v1","resources":[1,
 {"resource":{}},null]},5]},null,"x"]})");

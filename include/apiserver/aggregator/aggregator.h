@@ -59,8 +59,7 @@ class APIAggregator {
 // all below to the extension server of an APIService that has a service, whether this server has
 // the group version itself or not. Discovery shows the resources of extension servers, and has the
 // order of the APIServices' priorities. Call it once, before PrepareRun. APIServices are stored
-// below
-// "<prefix>/apiregistration.k8s.io/apiservices/".
+// below "<prefix>/apiregistration.k8s.io/apiservices/".
 //
 //   APISERVER_RETURN_IF_ERROR(
 //       aggregator::Install(*server, server->Storage(*engine), {.dialer = dialer.get(),

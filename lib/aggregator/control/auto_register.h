@@ -32,14 +32,14 @@ struct Wanted {
   Managed managed = Managed::kAlways;
 };
 
-// What there is of an APIService.
+// The state of an APIService that exists.
 struct Present {
   Managed managed = Managed::kNot;
   bool at_start = false;   // It was there when the server started.
   bool as_wanted = false;  // Its spec is the wanted one.
 };
 
-// What is to be done about an APIService.
+// A step that brings an APIService to its wanted state.
 enum class Action : std::uint8_t { kNothing, kCreate, kUpdate, kDelete };
 
 // Decides. nullopt: there is no such APIService, none is wanted. `synced`: it was as wanted once

@@ -13,7 +13,7 @@ namespace apiserver::inline v0::aggregator {
 // The port of a service that names none.
 inline constexpr int kHttpsPort = 443;
 
-// What the aggregator needs of an APIService.
+// The fields of an APIService by which requests are routed.
 struct Facts {
   std::string name;
   std::string group;

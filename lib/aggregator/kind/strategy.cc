@@ -19,7 +19,7 @@ class APIServiceStrategy final : public rest::Strategy {
   bool NamespaceScoped() const override { return false; }
   void PrepareForCreate(const Context& /*ctx*/, Object& object) const override {
     object.SetPath({"status"}, Value::Map({}));
-    // Nobody has to look first.
+    // A local APIService is available without a check.
     if (object["spec"]["service"].is_null()) {
       SetCondition(object, LocalAvailableCondition(), clock_.WallNow());
     }

@@ -8,7 +8,7 @@
 namespace apiserver::v0::aggregator {
 namespace {
 
-// What is known of a service: it may have EndpointSlices before it is there itself.
+// A service and its EndpointSlices, which may be set before the service is.
 struct Known {
   std::shared_ptr<const Service> service;
   std::vector<std::shared_ptr<const EndpointSlice>> slices;

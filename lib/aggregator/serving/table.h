@@ -53,7 +53,7 @@ class Table final : public server::RouteSource {
   struct Entry {
     Facts facts;
     std::shared_ptr<ProxyRoute> route;  // Null: it is local.
-    // What discovery shows of a remote one. nullopt: its server has not been asked yet.
+    // The resources of a remote one, for discovery. nullopt: its server was not asked yet.
     std::optional<discovery::APIVersion> shown;
   };
   struct State {

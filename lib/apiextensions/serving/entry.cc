@@ -234,7 +234,7 @@ void Entry::End(const std::shared_ptr<Entry>& successor) {
   }
 }
 
-// The names are those that the definition has got, which need not be those that it asks for now.
+// The names are those of status.acceptedNames, which may differ from those of spec.names.
 Result<runtime::KindOptions> Entry::KindOptionsOf(Built& built) const {
   const FactsPtr facts = this->facts();
   const std::unique_ptr<runtime::Object> read = ReadOnce(*facts->object);
