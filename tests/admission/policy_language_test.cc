@@ -170,6 +170,39 @@ TEST_CASE("policy language: conditions have Go's values, errors and costs", "[ad
   CHECK(rows == 66);
 }
 
+TEST_CASE("policy language: the request is made once, when it is first read", "[admission]") {
+  class Counting final : public policy::LateValue::Maker {
+   public:
+    int made = 0;
+
+   private:
+    Value Make() override {
+      ++made;
+      return Value::Map({});
+    }
+  };
+  Counting request;
+  Counting ns;
+  const policy::Variables variables{.request = policy::LateValue(request),
+                                    .namespace_object = policy::LateValue(ns)};
+  const auto composition = NewComposition({});
+  const auto holds = [&](const std::string& text) {
+    std::int64_t budget = policy::kCostBudget;
+    const auto result = Evaluated1(
+        *composition, composition->Compile(ExpressionUse::kValidation, text, cel::Mode::kNew, {}),
+        text, variables, budget);
+    INFO(result.error.value_or(""));
+    return !result.error && result.value.AsBool();
+  };
+  CHECK(holds("object == null"));
+  CHECK(request.made + ns.made == 0);
+  CHECK(holds("!has(request.name) && !has(request.operation)"));
+  CHECK(holds("!has(request.name)"));
+  CHECK((request.made == 1 && ns.made == 0));
+  CHECK(holds("!has(namespaceObject.metadata)"));
+  CHECK((request.made == 1 && ns.made == 1));
+}
+
 TEST_CASE("policy language: composited variables are lazy and typed", "[admission]") {
   CHECK(EachRow("policy_cases.jsonl", "TestCompositedPolicies", [](const Value& row) {
           const Declarations declarations{.variables = true};

@@ -233,8 +233,8 @@ TEST_CASE("policy: other versions are converted to the one of the rule", "[admis
   std::string seen;
   const Expression look = [&seen](const policy::Variables& variables) {
     seen = JsonOf(variables.object["apiVersion"]) + " " + JsonOf(variables.object["spec"]) + " " +
-           JsonOf(variables.request["resource"]["version"]) + " " +
-           JsonOf(variables.request["requestResource"]["version"]);
+           JsonOf(variables.request.Get()["resource"]["version"]) + " " +
+           JsonOf(variables.request.Get()["requestResource"]["version"]);
     return Evaluated{.kind = Evaluated::Kind::kBool, .truth = true};
   };
   PolicyParts parts{.match = Match({VersionRule("v1alpha1")}), .validations = {{look, {}}}};

@@ -215,11 +215,11 @@ TEST_CASE("policy: expressions see the request and its objects", "[admission]") 
             JsonOf(variables.object["apiVersion"]),
             JsonOf(variables.object["metadata"]["name"]),
             JsonOf(variables.old_object["kind"]),
-            JsonOf(variables.request["kind"]),
-            JsonOf(variables.request["name"]),
-            JsonOf(variables.request["dryRun"]),
-            JsonOf(variables.request["userInfo"]),
-            JsonOf(variables.namespace_object),
+            JsonOf(variables.request.Get()["kind"]),
+            JsonOf(variables.request.Get()["name"]),
+            JsonOf(variables.request.Get()["dryRun"]),
+            JsonOf(variables.request.Get()["userInfo"]),
+            JsonOf(variables.namespace_object.Get()),
             JsonOf(variables.params),
             variables.authorizer == nullptr ? "no authorizer" : "authorizer"};
     return Evaluated{.kind = Evaluated::Kind::kBool, .truth = true};

@@ -94,21 +94,29 @@ cel::Value Activation::VariablesInput::Get(cel::Scratch& scratch, const Context&
   return cel::MapOf(entries, scratch.arena());
 }
 
+cel::Value Activation::RequestInput::Get(cel::Scratch& scratch, const Context& /*ctx*/) {
+  return cel::Value::FromData(value_.Get(), nullptr, scratch.arena());
+}
+
 Activation::Activation(const Composition& composition, const Variables& variables,
                        cel::Scratch& scratch)
     : composition_(composition),
       scratch_(scratch),
       inputs_(scratch.arena().New<cel::Input>(kFixedInputs + composition.items().size())),
+      namespace_object_(variables.namespace_object),
+      request_(variables.request),
       variables_(*this),
       visible_(composition.items().size()) {
   // The order is that of ExpressionCompiler.
-  const runtime::Value* const data[] = {&variables.object, &variables.old_object,
-                                        &variables.namespace_object, &variables.request,
-                                        &variables.params};
+  const auto value_of = [&scratch](const runtime::Value& data) {
+    return cel::Value::FromData(data, nullptr, scratch.arena());
+  };
   std::size_t place = 0;
-  for (const runtime::Value* const value : data) {
-    inputs_[place++].value = cel::Value::FromData(*value, nullptr, scratch.arena());
-  }
+  inputs_[place++].value = value_of(variables.object);
+  inputs_[place++].value = value_of(variables.old_object);
+  inputs_[place++].lazy = &namespace_object_;
+  inputs_[place++].lazy = &request_;
+  inputs_[place++].value = value_of(variables.params);
   inputs_[place++].value = cel::Value::Error("no such attribute(s): authorizer");
   inputs_[place++].value = cel::Value::Error("no such attribute(s): authorizer.requestResource");
   inputs_[place++].lazy = &variables_;
@@ -183,28 +191,32 @@ class CelExpressionList final : public ExpressionList {
 
   EvaluatedList Evaluate(const Context& ctx, const Variables& variables,
                          std::int64_t budget) const override {
-    EvaluatedList list;
+    EvaluatedList list{.remaining = budget};
+    if (expressions_.empty()) return list;
     list.results.reserve(expressions_.size());
     const Clock* clock =
         variables.attributes->metrics ? &variables.attributes->metrics->clock() : nullptr;
     cel::Scratch own;
     cel::Scratch& scratch = variables.scratch ? *variables.scratch : own;
-    // Made for the first expression: many lists have none.
+    // Made for the first expression: a list may have none.
     std::optional<Activation> activation;
+    // The end of one expression is the beginning of the next.
+    Clock::Monotonic began = clock ? clock->Now() : Clock::Monotonic();
     for (const auto& expression : expressions_) {
       if (!expression) {
         list.results.emplace_back();
         continue;
       }
       if (!activation) activation.emplace(*composition_, variables, scratch);
-      const Clock::Monotonic began = clock ? clock->Now() : Clock::Monotonic();
       const Activation::Result result = activation->Evaluate(*expression, ctx, budget);
       if (result.out_of_budget) {
         list = {.failure = EvaluatedList::Failure::kOutOfBudget, .message = kOutOfBudget};
         break;
       }
       list.results.push_back(EvaluatedOf(result));
-      if (clock) list.results.back().elapsed = clock->Now() - began;
+      if (!clock) continue;
+      const Clock::Monotonic ended = clock->Now();
+      list.results.back().elapsed = ended - std::exchange(began, ended);
     }
     // The results are copies.
     activation.reset();

@@ -105,6 +105,15 @@ class Activation {
     const std::size_t place_;  // Among the inputs.
     std::optional<cel::Value> value_;
   };
+  // `request` or `namespaceObject`.
+  class RequestInput final : public cel::LazyInput {
+   public:
+    explicit RequestInput(const LateValue& value) : value_(value) {}
+    cel::Value Get(cel::Scratch& scratch, const Context& ctx) override;
+
+   private:
+    const LateValue value_;
+  };
   // `variables` as a whole, as has(variables.x) reads it. All of them are then evaluated.
   class VariablesInput final : public cel::LazyInput {
    public:
@@ -119,7 +128,9 @@ class Activation {
   cel::Scratch& scratch_;
   // Null: `authorizer` is not bound.
   std::optional<cel::UserAuthorizer> authorizer_;
-  std::span<cel::Input> inputs_;         // In the arena of scratch_.
+  std::span<cel::Input> inputs_;  // In the arena of scratch_.
+  RequestInput namespace_object_;
+  RequestInput request_;
   std::vector<ComposedInput> composed_;  // Not moved: inputs_ point to them.
   VariablesInput variables_;
   // The number of variables that may be read now: those before the one that is evaluated.

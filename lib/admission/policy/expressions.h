@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "admission/policy/late_value.h"
 #include "apiserver/admission/admission.h"
 #include "apiserver/auth/authorizer.h"
 #include "apiserver/base/context.h"
@@ -24,12 +25,12 @@ inline constexpr std::int64_t kMatchConditionsCostBudget = 2'500'000;
 struct Variables {
   runtime::Value object = {};      // With kind and apiVersion; null: a delete.
   runtime::Value old_object = {};  // Null: a create.
-  runtime::Value request = {};     // An AdmissionRequest without uid and objects.
+  LateValue request = {};          // An AdmissionRequest without uid and objects.
   // The same for match conditions, whose `request.resource` is the requested one even if the policy
   // matched another version.
-  runtime::Value condition_request = {};
-  runtime::Value params = {};            // Null: there are none.
-  runtime::Value namespace_object = {};  // Null: the object is cluster-scoped.
+  LateValue condition_request = {};
+  runtime::Value params = {};       // Null: there are none.
+  LateValue namespace_object = {};  // Null: the object is cluster-scoped.
   // Answers checks. Null: `authorizer` is not bound.
   const auth::Authorizer* authorizer = nullptr;
   // Memory for evaluations, reused without freeing. Null: each list has its own.

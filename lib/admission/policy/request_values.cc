@@ -45,8 +45,8 @@ Result<Variables> RequestValues::For(const Context& ctx, const Matched& matched,
 Variables RequestValues::ForConditions(const Matched& matched, const ReviewObjects& objects) {
   return {.object = Content(objects.object),
           .old_object = Content(objects.old_object),
-          .request = Request(matched),
-          .condition_request = Request({attributes_.resource, matched.kind}),
+          .request = Request(matched.resource, matched.kind),
+          .condition_request = Request(attributes_.resource, matched.kind),
           .authorizer = authorizer_ ? &*authorizer_ : nullptr,
           .scratch = &scratch_,
           .attributes = &attributes_};
@@ -71,16 +71,19 @@ Value RequestValues::Params(const runtime::Object* params, const ParamKind* kind
   return map.Build();
 }
 
-Value RequestValues::Request(const Matched& matched) {
-  // Versions of a request's resource and kind differ in nothing but the version.
-  const auto [at, added] = requests_.try_emplace({matched.resource.version, matched.kind.version});
-  if (!added) return at->second;
-  MapBuilder map(arena_);
-  AddRequestHead(map, attributes_, matched.resource, matched.kind, arena_);
-  AddRequestTail(map, attributes_, arena_);
-  // Copied, since the texts of `matched` may go before the value.
-  at->second = runtime::Copy(map.Build(), arena_);
-  return at->second;
+LateValue RequestValues::Request(const runtime::GroupVersionResource& resource,
+                                 const runtime::GroupVersionKind& kind) {
+  for (RequestMaker& known : requests_) {
+    if (known.Sees(resource, kind)) return LateValue(known);
+  }
+  return LateValue(requests_.emplace_back(*this, Matched{resource, kind}));
+}
+
+Value RequestValues::RequestMaker::Make() {
+  MapBuilder map(values_.arena_);
+  AddRequestHead(map, values_.attributes_, matched_.resource, matched_.kind, values_.arena_);
+  AddRequestTail(map, values_.attributes_, values_.arena_);
+  return map.Build();
 }
 
 Status RequestValues::ReadNamespace(const Context& ctx) {
@@ -94,16 +97,18 @@ Status RequestValues::ReadNamespace(const Context& ctx) {
     return found.status();
   }
   namespace_ = *std::move(found);
-  SetNamespace(namespace_.get());
+  namespace_value_ = LateValue(namespace_maker_);
   return {};
 }
 
-void RequestValues::SetNamespace(const runtime::Object* found) {
-  MapBuilder metadata(arena_);
+Value RequestValues::NamespaceMaker::Make() {
+  const runtime::Object* const found = values_.namespace_.get();
+  runtime::Arena& arena = values_.arena_;
+  MapBuilder metadata(arena);
   if (found == nullptr) {
     // Without a source, the name is known, and the one label that every namespace has.
-    const Value name = Value::String(attributes_.namespace_);
-    MapBuilder labels(arena_);
+    const Value name = Value::String(values_.attributes_.namespace_);
+    MapBuilder labels(arena);
     labels.Add("kubernetes.io/metadata.name", name);
     metadata.Add("name", name);
     metadata.Add("labels", labels.Build());
@@ -116,11 +121,11 @@ void RequestValues::SetNamespace(const runtime::Object* found) {
     const Value value = found == nullptr ? Value() : (*found)[key];
     return value.is_null() ? Value::Map({}) : value;
   };
-  MapBuilder map(arena_);
+  MapBuilder map(arena);
   map.Add("metadata", metadata.Build());
   map.Add("spec", part("spec"));
   map.Add("status", part("status"));
-  namespace_value_ = map.Build();
+  return map.Build();
 }
 
 }  // namespace apiserver::v0::admission::policy

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <list>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "admission/policy/caching_authorizer.h"
@@ -20,6 +20,8 @@ class RequestValues {
   // Borrows its arguments. `authorizer` may be null.
   RequestValues(const NamespaceMatcher& namespaces, const auth::Authorizer* authorizer,
                 const Attributes& attributes);
+  RequestValues(const RequestValues&) = delete;
+  RequestValues& operator=(const RequestValues&) = delete;
 
   // Returns the variables of match conditions of a webhook, which see neither namespace nor
   // parameters.
@@ -36,8 +38,36 @@ class RequestValues {
  private:
   runtime::Value Content(const runtime::Object* object);
   runtime::Value Params(const runtime::Object* params, const ParamKind* kind);
-  runtime::Value Request(const Matched& matched);
-  void SetNamespace(const runtime::Object* found);
+  LateValue Request(const runtime::GroupVersionResource& resource,
+                    const runtime::GroupVersionKind& kind);
+
+  // Makes `request` as the policies see it that matched some version.
+  class RequestMaker final : public LateValue::Maker {
+   public:
+    RequestMaker(RequestValues& values, Matched matched)
+        : values_(values), matched_(std::move(matched)) {}
+    bool Sees(const runtime::GroupVersionResource& resource,
+              const runtime::GroupVersionKind& kind) const {
+      // Versions of a request's resource and kind differ in nothing but the version.
+      return matched_.resource.version == resource.version && matched_.kind.version == kind.version;
+    }
+
+   private:
+    runtime::Value Make() override;
+
+    RequestValues& values_;
+    const Matched matched_;
+  };
+  // Makes `namespaceObject`.
+  class NamespaceMaker final : public LateValue::Maker {
+   public:
+    explicit NamespaceMaker(RequestValues& values) : values_(values) {}
+
+   private:
+    runtime::Value Make() override;
+
+    RequestValues& values_;
+  };
 
   const NamespaceMatcher& namespaces_;
   const Attributes& attributes_;
@@ -45,10 +75,11 @@ class RequestValues {
   runtime::Arena arena_;
   cel::Scratch scratch_;
   std::map<const runtime::Object*, runtime::Value> contents_;
-  std::map<std::pair<std::string, std::string>, runtime::Value> requests_;
+  std::list<RequestMaker> requests_;  // One for each version, at a place that stays.
   bool namespace_read_ = false;
-  runtime::ObjectPtr namespace_;
-  runtime::Value namespace_value_;
+  runtime::ObjectPtr namespace_;  // Null: it is not known.
+  NamespaceMaker namespace_maker_{*this};
+  LateValue namespace_value_;
 };
 
 }  // namespace apiserver::inline v0::admission::policy
