@@ -20,7 +20,9 @@ Status CheckKind(const runtime::Object& object, const runtime::GroupVersionKind&
 
 // True if the object needs no conversion, so that readers need no copy of it.
 bool ReadableAsIs(const runtime::Object* object, const runtime::GroupVersionKind& kind) {
-  return object == nullptr || object->gvk() == kind;
+  if (object == nullptr) return true;
+  const runtime::Kind& own = object->kind();
+  return object->version() == kind.version && own.kind() == kind.kind && own.group() == kind.group;
 }
 
 // Copies of a request's objects. Null: there is no such object.

@@ -100,21 +100,19 @@ class ValidatingPass {
     const auto params =
         CollectParams(kind, binding.param_ref.get(), hook.params.get(), attributes_.namespace_);
     if (!params.ok()) return Misconfigured(hook, &binding, params.status());
-    if (!params->empty()) {
-      const auto objects = versions_.In(ctx_, matched.kind);
-      if (!objects.ok()) {
-        if (objects.status().reason() == Reason::kWouldBlock) return objects.status();
-        return Misconfigured(hook, &binding,
-                             objects.status().WithMessage("failed to convert object version: " +
-                                                          std::string(objects.status().message())));
-      }
+    Result<ReviewObjects> objects = ReviewObjects();
+    if (!params->empty()) objects = versions_.In(ctx_, matched.kind);
+    if (!objects.ok()) {
+      if (objects.status().reason() == Reason::kWouldBlock) return objects.status();
+      return Misconfigured(hook, &binding,
+                           objects.status().WithMessage("failed to convert object version: " +
+                                                        std::string(objects.status().message())));
     }
     // A namespace that is missing is the request's error, not the policy's.
     RETURN_IF_ERROR(values_.ReadNamespace(ctx_));
     for (const runtime::ObjectPtr& param : *params) {
-      ASSIGN_OR_RETURN(const ReviewObjects objects, versions_.In(ctx_, matched.kind));
       ASSIGN_OR_RETURN(const Variables variables,
-                       values_.For(ctx_, matched, objects, param.get(), kind));
+                       values_.For(ctx_, matched, *objects, param.get(), kind));
       const ValidateResult result =
           hook.policy->validator->Validate(ctx_, variables, attributes_.metrics);
       for (std::size_t i = 0; i < result.decisions.size(); ++i) {
