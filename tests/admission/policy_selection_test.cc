@@ -283,6 +283,39 @@ TEST_CASE("policy: candidates are found by resource and operation", "[admission]
   CHECK(names(Operation::kDelete, "gadgets") == "de");
 }
 
+TEST_CASE("policy: a selector of a missing label is no candidate", "[admission]") {
+  const auto hook = [](const std::string& name, const std::string& selector) {
+    PolicyParts parts{.name = name, .match = Match({WidgetRule()})};
+    parts.match.object_selector = meta::LabelSelector::Parse(selector);
+    return policy::Hook{.policy = parts.Make()};
+  };
+  const policy::Snapshot snapshot({hook("a", "team=x"), hook("b", "team in (y)"),
+                                   hook("c", "team in (y,z)"), hook("d", "team!=x"),
+                                   hook("e", "tier=x"), hook("f", "team=x,tier=front"),
+                                   hook("g", "team"), hook("h", ""), hook("i", "=")});
+  WidgetRequest request;
+  request.object.Edit("metadata", "labels", "team") = "x";
+  admission::Attributes attributes = request.Attributes();
+  const auto names = [&](const std::vector<std::uint32_t>& candidates) {
+    std::string found;
+    for (const std::uint32_t i : candidates) found += snapshot.hooks()[i].policy->name;
+    return found;
+  };
+  // The selectors decide about the others.
+  CHECK(names(snapshot.CandidatesByLabels(attributes)) == "acdfghi");
+  // A plugin that changes the object may add labels.
+  CHECK(names(snapshot.Candidates(attributes)) == "abcdefghi");
+  // The stored state counts as well.
+  const std::unique_ptr<runtime::Object> old = request.object.Clone();
+  old->Edit("metadata", "labels", "team") = "y";
+  attributes.old_object = old.get();
+  CHECK(names(snapshot.CandidatesByLabels(attributes)) == "abcdfghi");
+  attributes.object = nullptr;
+  CHECK(names(snapshot.CandidatesByLabels(attributes)) == "bcdghi");
+  attributes.old_object = nullptr;
+  CHECK(names(snapshot.CandidatesByLabels(attributes)) == "cdghi");
+}
+
 // caching_authorizer_test.go
 TEST_CASE("policy: equal checks of one request are made once", "[admission]") {
   class Counting final : public auth::Authorizer {

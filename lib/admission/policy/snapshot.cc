@@ -1,6 +1,7 @@
 #include "admission/policy/snapshot.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "apiserver/meta/label_selector_value.h"
@@ -27,6 +28,41 @@ std::uint8_t BitsOf(const std::vector<std::string>& operations) {
     }
   }
   return bits;
+}
+
+// Returns a number that all labels of this key and value have, but no more than a few others.
+std::uint32_t MarkOf(std::string_view key, std::string_view value) {
+  constexpr std::size_t kFactor = 0x9E37'79B9'7F4A'7C15;
+  const std::hash<std::string_view> hash;
+  const std::size_t both = hash(key) * kFactor ^ hash(value);
+  return static_cast<std::uint32_t>(both >> 32U) | 1U;
+}
+
+// Returns the mark of a label that `selector` asks for. 0: it asks for no single one.
+std::uint32_t MarkOf(const Result<meta::LabelSelector>& selector) {
+  using Operator = meta::LabelSelector::Operator;
+  // A selector that cannot be read is an error of the hook.
+  if (!selector.ok()) return 0;
+  for (const meta::LabelSelector::Requirement& requirement : selector->requirements()) {
+    const bool equal = requirement.op == Operator::kEquals || requirement.op == Operator::kIn;
+    if (equal && requirement.values.size() == 1) {
+      return MarkOf(requirement.key, requirement.values.front());
+    }
+  }
+  return 0;
+}
+
+// Returns the marks, ascending, of the labels that either state of the object has.
+std::vector<std::uint32_t> MarksOf(const Attributes& attributes) {
+  std::vector<std::uint32_t> marks;
+  for (const runtime::Object* object : {attributes.object, attributes.old_object}) {
+    if (object == nullptr) continue;
+    for (const runtime::Member& label : object->labels().members()) {
+      marks.push_back(MarkOf(label.key, label.value.AsString()));
+    }
+  }
+  std::ranges::sort(marks);
+  return marks;
 }
 
 // Returns "pods" of "pods/status".
@@ -88,12 +124,13 @@ void Snapshot::Index(std::uint32_t hook) {
   const MatchResources& match = hooks_[hook].policy->match;
   // Such a hook is misconfigured, or matches everything: it decides itself.
   if (!match.incomplete.empty() || match.resource_rules.empty()) {
-    wildcards_.push_back({hook, kAllOperations});
+    wildcards_.push_back({.hook = hook, .operations = kAllOperations});
     return;
   }
+  const std::uint32_t label = MarkOf(match.object_selector);
   for (const NamedRule& named : match.resource_rules) {
     const RuleWithOperations& rule = named.rule;
-    const Entry entry{hook, BitsOf(rule.operations)};
+    const Entry entry{hook, label, BitsOf(rule.operations)};
     for (const std::string& group : rule.api_groups) {
       for (const std::string& resource : rule.resources) {
         const std::string_view plain = WithoutSubresource(resource);
@@ -106,11 +143,24 @@ void Snapshot::Index(std::uint32_t hook) {
 }
 
 std::vector<std::uint32_t> Snapshot::Candidates(const Attributes& attributes) const {
+  return Find(attributes, nullptr);
+}
+
+std::vector<std::uint32_t> Snapshot::CandidatesByLabels(const Attributes& attributes) const {
+  const std::vector<std::uint32_t> labels = MarksOf(attributes);
+  return Find(attributes, &labels);
+}
+
+std::vector<std::uint32_t> Snapshot::Find(const Attributes& attributes,
+                                          const std::vector<std::uint32_t>* labels) const {
   std::vector<std::uint32_t> found;
   const std::uint8_t bit = BitOf(attributes.operation);
+  const auto may_have = [labels](std::uint32_t label) {
+    return label == 0 || labels == nullptr || std::ranges::binary_search(*labels, label);
+  };
   const auto take = [&](const std::vector<Entry>& entries) {
     for (const Entry& entry : entries) {
-      if ((entry.operations & bit) != 0) found.push_back(entry.hook);
+      if ((entry.operations & bit) != 0 && may_have(entry.label)) found.push_back(entry.hook);
     }
   };
   take(wildcards_);

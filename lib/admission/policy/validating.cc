@@ -218,7 +218,7 @@ class ValidatingPolicyAdmission final : public Plugin {
   Status Validate(const Context& ctx, const Attributes& attributes) const override {
     ASSIGN_OR_RETURN(const auto snapshot, dispatcher_.SnapshotFor(attributes));
     if (!snapshot) return {};
-    const std::vector<std::uint32_t> candidates = snapshot->Candidates(attributes);
+    const std::vector<std::uint32_t> candidates = snapshot->CandidatesByLabels(attributes);
     if (candidates.empty()) return {};
     RETURN_IF_ERROR(PolicyDispatcher::RequireAuthorizer(ctx, *snapshot, candidates));
     ValidatingPass pass(ctx, dispatcher_, attributes);
