@@ -327,9 +327,12 @@ TEST_CASE("registry: an update cannot change what the server decided", "[registr
 TEST_CASE("registry: an update that changes nothing writes nothing", "[registry]") {
   Fixture fixture;
   fixture.Create("one");
-  const auto updated = fixture.Edit("one", [](runtime::Object&) {});
+  int made = 0;
+  const auto updated = fixture.Edit("one", [&made](runtime::Object&) { ++made; });
   REQUIRE(updated.ok());
   CHECK(updated->object->resource_version() == "2");
+  // The stored bytes show that what changed nothing in memory changes nothing.
+  CHECK(made == 1);
 }
 
 TEST_CASE("registry: an update of an old version is a conflict", "[registry]") {

@@ -133,6 +133,8 @@ class ObjectStore final : public Interface {
                         const Status& refusal) const;
   Status TryDelete(const Context& ctx, const std::string& key, const UpdateOptions& options,
                    const ValidateDeletion& validate, const State& state) const;
+  // Returns the object of a state that an update does not change.
+  runtime::ObjectPtr Unchanged(const std::string& key, const State& state) const;
   Result<Attempt> Write(const Context& ctx, const std::string& key, const State& state,
                         const Update& update);
   Result<kv::LeaseId> LeaseFor(const Context& ctx, const State& state, const Update& update);

@@ -87,6 +87,12 @@ Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state
   return leases_.Get(ctx, *update.ttl);
 }
 
+runtime::ObjectPtr ObjectStore::Unchanged(const std::string& key, const State& state) const {
+  // The shared object may have its answer already.
+  runtime::ObjectPtr shared = Remembered(key, state.revision);
+  return shared != nullptr ? std::move(shared) : state.object;
+}
+
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
   ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(ctx, *update.object));
@@ -96,13 +102,12 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
     // Only the stored state can show that a write is superfluous, or which lease to keep.
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
+    // What changed nothing in these bytes changes nothing in them again, as in Go.
+    const bool shown = same && now.bytes != nullptr && encoded.bytes == *now.bytes && !now.stale;
+    if (shown) return Attempt{Unchanged(key, now), std::nullopt};
     return Attempt{nullptr, std::move(now)};
   }
-  if (same && !state.stale) {
-    // The shared object may have its answer already.
-    const runtime::ObjectPtr shared = Remembered(key, state.revision);
-    return Attempt{shared != nullptr ? shared : state.object, std::nullopt};
-  }
+  if (same && !state.stale) return Attempt{Unchanged(key, state), std::nullopt};
 
   kv::TxnRequest txn;
   txn.key = key;
