@@ -261,14 +261,19 @@ std::string V3PathOf(const Route& route) {
   return document;
 }
 
-Document V3Index(const std::map<std::string, std::string>& etags) {
-  runtime::Arena arena;
-  MapBuilder paths(arena);
+Document V3Index(const std::map<std::string, std::string>& etags,
+                 const std::map<std::string, std::string>& urls) {
+  std::map<std::string, std::string> all = urls;
   for (const auto& [path, etag] : etags) {
-    MapBuilder entry(arena);
     std::string url(kV3Prefix);
     // The hash lets clients cache a document until its content changes.
     url.append(path).append("?hash=").append(etag);
+    all.emplace(path, std::move(url));
+  }
+  runtime::Arena arena;
+  MapBuilder paths(arena);
+  for (const auto& [path, url] : all) {
+    MapBuilder entry(arena);
     entry.Add("serverRelativeURL", Value::String(arena.Copy(url)));
     paths.Add(arena.Copy(path), entry.Build());
   }

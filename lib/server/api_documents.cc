@@ -297,17 +297,22 @@ ApiDocuments::OpenApiV2::Made ApiDocuments::MakeV2() {
   const std::uint64_t generation = needs_.sources.generation();
   const Routes::Snapshot snapshot = needs_.routes.Take();
   std::vector<openapi::FragmentPtr> fragments;
+  std::vector<openapi::ForeignV2Ptr> foreign = needs_.sources.ForeignOpenApiV2();
   for (auto& [version, own] : needs_.sources.AllFragments()) {
+    std::erase_if(foreign, [&of = version](const auto& each) { return each->version == of; });
     std::move(own.begin(), own.end(), std::back_inserter(fragments));
   }
-  auto base = BaseOf(snapshot, fragments);
+  auto base = BaseOf(snapshot, fragments, foreign);
+  auto merged = foreign_.Merged(base, fragments, foreign);
+  std::move(merged.begin(), merged.end(), std::back_inserter(fragments));
   return {std::make_shared<const V2Document>(std::move(base), std::move(fragments)),
           generation + snapshot.generation};
 }
 
 // Adding a fragment does not make the base anew: that has only the definitions they refer to.
 std::shared_ptr<const openapi::V2Base> ApiDocuments::BaseOf(
-    const Routes::Snapshot& snapshot, const std::vector<openapi::FragmentPtr>& fragments) {
+    const Routes::Snapshot& snapshot, const std::vector<openapi::FragmentPtr>& fragments,
+    const std::vector<openapi::ForeignV2Ptr>& foreign) {
   std::string of;
   std::vector<ServedPtr> all;
   for (const Routes::Group& group : snapshot.groups) {
@@ -327,12 +332,16 @@ std::shared_ptr<const openapi::V2Base> ApiDocuments::BaseOf(
     if (more) referring.push_back(fragment);
   }
   for (const std::string_view name : references) of.append(name).append("\n");
+  std::set<runtime::GroupVersion> versions;
+  for (const openapi::ForeignV2Ptr& each : foreign) versions.insert(each->version);
+  for (const auto& [group, version] : versions) of.append(group).append("/").append(version);
   {
     const auto kept = v2_base_.Lock();
     if (kept->base && kept->of == of) return kept->base;
   }
   openapi::Input input = InputOf(needs_.owners(), all);
   input.fragments = std::move(referring);
+  input.fragment_versions.assign(versions.begin(), versions.end());
   std::vector<openapi::Route> more = DiscoveryRoutes(GroupsOf(snapshot));
   more.insert(more.end(), needs_.extra_routes.begin(), needs_.extra_routes.end());
   std::move(more.begin(), more.end(), std::back_inserter(input.routes));
@@ -378,7 +387,9 @@ ApiDocuments::OpenApi::Made ApiDocuments::MakeIndex() {
   for (const auto& [version, fragments] : needs_.sources.AllFragments()) {
     etags.emplace(RootOf(version.group) + "/" + version.version, openapi::EtagOf(fragments));
   }
-  return {std::make_shared<const openapi::Document>(openapi::V3Index(etags)), generation};
+  return {std::make_shared<const openapi::Document>(
+              openapi::V3Index(etags, needs_.sources.OpenApiV3Urls())),
+          generation};
 }
 
 openapi::Input ApiDocuments::InputOf(const std::vector<const Owner*>& owners,

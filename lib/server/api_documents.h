@@ -16,6 +16,7 @@
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/openapi/spec.h"
+#include "server/foreign_documents.h"
 #include "server/fragment_documents.h"
 #include "server/lazy.h"
 #include "server/openapi_handlers.h"
@@ -91,7 +92,8 @@ class ApiDocuments {
   OpenApiV2::Made MakeV2();
   // Returns the part of v2 that is made of installed resources.
   std::shared_ptr<const openapi::V2Base> BaseOf(const Routes::Snapshot& snapshot,
-                                                const std::vector<openapi::FragmentPtr>& fragments);
+                                                const std::vector<openapi::FragmentPtr>& fragments,
+                                                const std::vector<openapi::ForeignV2Ptr>& foreign);
   OpenApi::Made MakeV3(const std::string& group, const std::string& version) const;
   OpenApi::Made MakeV3(const std::string& path) const;
   OpenApi::Made MakeIndex();
@@ -104,6 +106,7 @@ class ApiDocuments {
   const std::shared_ptr<OpenApiV2> v2_;
   const std::shared_ptr<OpenApi> v3_index_;
   FragmentDocuments fragments_;
+  ForeignDocuments foreign_;
   Guarded<Slots> slots_;
   // The base of v2 that was made last, with the generations and the references it was made of.
   struct KeptBase {

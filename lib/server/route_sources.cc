@@ -166,4 +166,18 @@ std::map<std::string, std::string> RouteSources::With(
   return installed;
 }
 
+std::map<std::string, std::string> RouteSources::OpenApiV3Urls() const {
+  std::map<std::string, std::string> urls;
+  for (const auto& source : in_front) urls.merge(source->OpenApiV3Urls());
+  return urls;
+}
+
+std::vector<openapi::ForeignV2Ptr> RouteSources::ForeignOpenApiV2() const {
+  std::vector<openapi::ForeignV2Ptr> all;
+  for (const auto& source : in_front) {
+    for (auto& document : source->ForeignOpenApiV2()) all.push_back(std::move(document));
+  }
+  return all;
+}
+
 }  // namespace apiserver::v0::server

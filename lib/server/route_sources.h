@@ -53,6 +53,10 @@ class RouteSources {
   std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> AllFragments() const;
   // Returns `installed` and the ETags of the sources' documents of OpenAPI v3, by path.
   std::map<std::string, std::string> With(std::map<std::string, std::string> installed) const;
+  // Returns the URLs of documents that routes in front of the installed resources answer, by path.
+  std::map<std::string, std::string> OpenApiV3Urls() const;
+  // Returns documents of other servers that are merged into OpenAPI v2.
+  std::vector<openapi::ForeignV2Ptr> ForeignOpenApiV2() const;
 
  private:
   // Returns all sources in the order in which they are asked.

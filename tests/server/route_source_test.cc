@@ -168,6 +168,51 @@ TEST_CASE("server: a handler behind answers for what nothing is installed for", 
   CHECK(server->Call("GET", "/openapi/v3/apis/sea.example.com/v1").body.empty());
 }
 
+namespace {
+
+// Has documents of another server.
+class Documented final : public server::RouteSource {
+ public:
+  std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override {
+    return info.path == "/openapi/v3/apis/example.com/v1" ? route_ : nullptr;
+  }
+  std::map<std::string, std::string> OpenApiV3Urls() const override {
+    return {{"apis/example.com/v1", "/openapi/v3/apis/example.com/v1?hash=THEIRS"}};
+  }
+  std::vector<openapi::ForeignV2Ptr> ForeignOpenApiV2() const override {
+    auto read = openapi::ReadForeignV2(
+        R"({"paths":{"/apis/sea.com/v1/ships":{"get":{}},"/apis/":{}},"definitions":{"Ship":{}}})",
+        {"sea.com", "v1"});
+    REQUIRE(read.ok());
+    return {*std::move(read)};
+  }
+
+ private:
+  const std::shared_ptr<Elsewhere> route_ = std::make_shared<Elsewhere>("another");
+};
+
+}  // namespace
+
+TEST_CASE("server: documents of another server are listed and merged", "[server]") {
+  TestServerOptions options;
+  options.install = [](server::GenericAPIServer& api) -> Status {
+    return api
+        .AddHandler({.name = "documented",
+                     .routes = std::make_shared<Documented>(),
+                     .place = Place::kInFront})
+        .status();
+  };
+  const auto server = StartWidgetServer(std::move(options));
+  // In place of the document of what is installed.
+  CHECK(Contains(server->Call("GET", "/openapi/v3").body,
+                 R"("/openapi/v3/apis/example.com/v1?hash=THEIRS")"));
+  CHECK(Contains(server->Call("GET", "/openapi/v3/apis/example.com/v1").body, "another has "));
+  const std::string merged = server->Call("GET", "/openapi/v2").body;
+  CHECK(Contains(merged, R"("/apis/sea.com/v1/ships":{"get":{}})"));
+  CHECK(Contains(merged, R"("Ship":{})"));
+  CHECK(Contains(merged, "com.example.v1.Widget"));
+}
+
 TEST_CASE("server: sources of routes are asked in the order of their handlers", "[server]") {
   const auto first = std::make_shared<Proxy>("first", "sea.example.com");
   const auto second = std::make_shared<Proxy>("second", "sea.example.com");

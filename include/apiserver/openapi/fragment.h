@@ -36,6 +36,9 @@ class Fragment {
   virtual std::span<const std::string_view> References() const = 0;
   // Returns kinds that other resources refer to as well, such as autoscaling/v1 Scale.
   virtual std::vector<runtime::KindPtr> Kinds() const = 0;
+  // Returns the names of its definitions: those of other servers get other names. Empty: it is not
+  // known before they are made.
+  virtual std::vector<std::string> Names() const { return {}; }
   // Appends members of "paths", separated by commas. Parameters that the paths refer to, which only
   // v2 has, are put into `parameters` by name.
   virtual void AppendPaths(Format format, std::string& json,

@@ -103,8 +103,10 @@ class V2Writer {
 };
 // Returns the document of v3 that a route belongs to, as a key of Documents::v3.
 std::string V3PathOf(const Route& route);
-// Builds Documents::v3_index for documents with these etags, by path.
-Document V3Index(const std::map<std::string, std::string>& etags);
+// Builds Documents::v3_index for documents with these etags, by path, and for documents at these
+// URLs, which stand in place of others of the same path.
+Document V3Index(const std::map<std::string, std::string>& etags,
+                 const std::map<std::string, std::string>& urls = {});
 
 // Returns the problems of a v2 or v3 JSON document, for hosts' tests and the check at start. Empty:
 // none.

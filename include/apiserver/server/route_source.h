@@ -12,6 +12,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/http/exchange.h"
+#include "apiserver/openapi/foreign.h"
 #include "apiserver/openapi/fragment.h"
 #include "apiserver/openapi/spec.h"
 #include "apiserver/request/request_info.h"
@@ -79,11 +80,18 @@ class RouteSource {
   virtual std::map<runtime::GroupVersion, std::vector<openapi::FragmentPtr>> AllFragments() const {
     return {};
   }
-  // Returns complete OpenAPI v3 documents, by path ("apis/metrics.k8s.io/v1beta1"). They are not
-  // merged into OpenAPI v2.
+  // Returns complete OpenAPI v3 documents, by path ("apis/metrics.k8s.io/v1beta1").
   virtual std::map<std::string, std::shared_ptr<const openapi::Document>> OpenApiV3() const {
     return {};
   }
+  // Returns the URLs of OpenAPI v3 documents that Find() has routes for, by path: "/openapi/v3/…",
+  // with a hash if it is known. Called for sources in front of the installed resources, in whose
+  // place the documents stand.
+  virtual std::map<std::string, std::string> OpenApiV3Urls() const { return {}; }
+  // Returns documents of other servers that are merged into OpenAPI v2, behind what this server has
+  // itself and in this order; one whose group version has Fragments() is left out. Called for
+  // sources in front of the installed resources.
+  virtual std::vector<openapi::ForeignV2Ptr> ForeignOpenApiV2() const { return {}; }
 };
 
 }  // namespace apiserver::inline v0::server

@@ -78,6 +78,11 @@ class VersionFragment final : public openapi::Fragment {
     return {registry::ScaleKind()};
   }
 
+  std::vector<std::string> Names() const override {
+    return {DefinitionNameOf(names_.group, names_.version, names_.kind),
+            DefinitionNameOf(names_.group, names_.version, names_.list_kind)};
+  }
+
   void AppendPaths(openapi::Format format, std::string& json,
                    std::map<std::string, std::string>& parameters) const override {
     apiextensions::AppendPaths(names_, format, json, parameters);
