@@ -5,6 +5,7 @@
 #include "aggregator/control/backend.h"
 #include "aggregator/control/custom_groups.h"
 #include "aggregator/control/remote_discovery.h"
+#include "aggregator/control/remote_openapi.h"
 #include "aggregator/serving/table.h"
 #include "apiserver/aggregator/aggregator.h"
 #include "apiserver/aggregator/api_service.h"
@@ -62,6 +63,17 @@ class Running : public std::enable_shared_from_this<Running> {
                         [this](const std::string& name, discovery::APIVersion version) {
                           table_->Show(name, std::move(version));
                         }}),
+        openapi_(
+            {.pool = &server.pool(),
+             .log = options.log,
+             .backend = backend_,
+             .find = [this](const std::string& name) { return table_->FactsNamed(name); },
+             .show_v3 = [this](const std::string& name,
+                               DocumentUrls urls) { table_->ShowDocuments(name, std::move(urls)); },
+             .show_v2 =
+                 [this](const std::string& name, openapi::ForeignV2Ptr document) {
+                   table_->ShowDocument(name, std::move(document));
+                 }}),
         registration_(
             {.pool = &server.pool(),
              .client = client_,
@@ -110,6 +122,7 @@ class Running : public std::enable_shared_from_this<Running> {
     informer_->Stop();
     availability_.Stop();
     discovery_.Stop();
+    openapi_.Stop();
   }
 
  private:
@@ -168,6 +181,7 @@ class Running : public std::enable_shared_from_this<Running> {
     table_->Set(FactsOf(api_service));
     availability_.Add(name);
     discovery_.Add(name);
+    openapi_.Add(name);
     registration_.Add(name);
   }
   void Gone(const runtime::Object& last) {
@@ -175,6 +189,7 @@ class Running : public std::enable_shared_from_this<Running> {
     table_->Remove(name);
     availability_.Add(name);
     discovery_.Add(name);
+    openapi_.Add(name);
     registration_.Add(name);
   }
 
@@ -193,7 +208,10 @@ class Running : public std::enable_shared_from_this<Running> {
     (void)pool_.PostAfter(options_.discovery_period, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self == nullptr || *self->stopped_.Lock()) return;
-      for (const std::string& name : self->table_->RemoteNames()) self->discovery_.Add(name);
+      for (const std::string& name : self->table_->RemoteNames()) {
+        self->discovery_.Add(name);
+        self->openapi_.Add(name);
+      }
       self->DiscoverAgainLater();
     });
   }
@@ -207,6 +225,7 @@ class Running : public std::enable_shared_from_this<Running> {
   const std::unique_ptr<client::Informer> informer_;
   Availability availability_;
   RemoteDiscovery discovery_;
+  RemoteOpenApi openapi_;
   AutoRegister registration_;
   CustomGroups custom_groups_;  // Used on the informer's thread.
   const std::unique_ptr<client::Informer> definitions_;

@@ -198,12 +198,12 @@ TEST_CASE("aggregator: versions of equal priority are sorted as upstream does") 
     for (const std::string& version : each.versions) {
       all.push_back({.name = "", .group = "", .version = version, .version_priority = 100});
     }
-    const auto groups = aggregator::SortedByGroupAndVersion(all);
+    std::vector<const aggregator::Facts*> given;
+    for (const aggregator::Facts& facts : all) given.push_back(&facts);
+    const auto groups = aggregator::SortedByGroupAndVersion(given);
     REQUIRE(groups.size() == 1);
     std::vector<std::string> sorted;
-    for (const auto& facts : groups[0]) {
-      sorted.push_back(facts.version);
-    }
+    for (const aggregator::Facts* const facts : groups[0]) sorted.push_back(facts->version);
     CHECK(sorted == each.expected);
   }
 }

@@ -34,7 +34,7 @@ struct Options {
   std::shared_ptr<proxy::Pipes> pipes = nullptr;
   // How often each extension server is asked whether it is available.
   std::chrono::milliseconds availability_period = std::chrono::seconds(30);
-  // How often each extension server is asked for its resources.
+  // How often each extension server is asked for its resources and its OpenAPI.
   std::chrono::milliseconds discovery_period = std::chrono::minutes(1);
   // Creates local APIServices for the group versions that a kube-apiserver would register of those
   // that the server has when it starts, with its priorities, and for those of
@@ -58,8 +58,8 @@ class APIAggregator {
 // Serves the group apiregistration.k8s.io, and forwards requests for "/apis/<group>/<version>" and
 // all below to the extension server of an APIService that has a service, whether this server has
 // the group version itself or not. Discovery shows the resources of extension servers, and has the
-// order of the APIServices' priorities. Call it once, before PrepareRun. APIServices are stored
-// below "<prefix>/apiregistration.k8s.io/apiservices/".
+// order of the APIServices' priorities; OpenAPI has their documents. Call it once, before
+// PrepareRun. APIServices are stored below "<prefix>/apiregistration.k8s.io/apiservices/".
 //
 //   APISERVER_RETURN_IF_ERROR(
 //       aggregator::Install(*server, server->Storage(*engine), {.dialer = dialer.get(),

@@ -9,8 +9,6 @@
 namespace apiserver::v0::aggregator {
 namespace {
 
-constexpr char kUser[] = "system:kube-aggregator";
-
 Result<http::ClientResponse> Read(const Context& ctx, http::Connection& connection,
                                   const http::ClientRequest& request) {
   ASSIGN_OR_RETURN(const auto stream, connection.Open(request));
@@ -50,7 +48,7 @@ Result<http::ClientResponse> Backend::Get(const Context& ctx, const ProxiedAPISe
   dial.tls = std::move(tls);
 
   http::ClientRequest sent{.target = request.path, .headers = request.headers};
-  proxy::SetAuthProxyHeaders(sent.headers, {.name = kUser, .groups = request.groups});
+  proxy::SetAuthProxyHeaders(sent.headers, {.name = request.user, .groups = request.groups});
   Context limited = Context::Child(ctx);
   limited.LimitTo(needs_.clock->Now() + request.timeout);
   ASSIGN_OR_RETURN(const auto connection, needs_.dialer->Dial(limited, dial));

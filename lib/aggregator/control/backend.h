@@ -31,6 +31,7 @@ class Backend {
     std::chrono::milliseconds timeout = std::chrono::seconds(5);
     // Checks the certificate of the server as it is checked for users.
     bool verify = true;
+    std::string user = "system:kube-aggregator";
     std::vector<std::string> groups = {"system:masters"};
   };
   // A longer answer is an error.

@@ -13,11 +13,6 @@ constexpr char kAccept[] =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
 
-std::string KeyOf(const ProxiedAPIService& service) {
-  return service.service_namespace + "/" + service.service_name + ":" +
-         std::to_string(service.service_port);
-}
-
 // Returns a version without resources, if the server says nothing of it.
 discovery::APIVersion VersionIn(const DiscoveredVersions& versions, const Facts& facts) {
   const auto found = versions.find({facts.group, facts.version});
@@ -49,7 +44,7 @@ void RemoteDiscovery::Stop() {
 // does when it becomes available, and from time to time.
 Status RemoteDiscovery::Sync(const std::string& name) {
   const std::optional<Facts> facts = needs_.find(name);
-  SetService(name, facts && facts->remote ? KeyOf(*facts->remote) : "");
+  SetService(name, facts && facts->remote ? ServiceKeyOf(*facts->remote) : "");
   if (!facts || !facts->remote) return {};
   Result<discovery::APIVersion> fetched = Fetch(*facts);
   const Status why = fetched.status();
@@ -88,7 +83,7 @@ void RemoteDiscovery::SetService(const std::string& name, const std::string& ser
 }
 
 Result<discovery::APIVersion> RemoteDiscovery::Fetch(const Facts& facts) {
-  const std::string key = KeyOf(*facts.remote);
+  const std::string key = ServiceKeyOf(*facts.remote);
   std::shared_ptr<Cached> cached;
   {
     const auto state = state_.Lock();

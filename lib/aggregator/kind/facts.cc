@@ -42,24 +42,51 @@ Facts FactsOf(const runtime::Object& api_service) {
   return facts;
 }
 
-std::vector<std::vector<Facts>> SortedByGroupAndVersion(std::vector<Facts> all) {
-  std::sort(all.begin(), all.end(), [](const Facts& a, const Facts& b) {
-    return std::tie(b.group_priority, a.name) < std::tie(a.group_priority, b.name);
+std::string ServiceKeyOf(const ProxiedAPIService& service) {
+  return service.service_namespace + "/" + service.service_name + ":" +
+         std::to_string(service.service_port);
+}
+
+std::string V3PathOf(const Facts& facts) { return V3PathOfGroup(facts) + "/" + facts.version; }
+
+std::string V3PathOfGroup(const Facts& facts) {
+  return facts.group.empty() ? "api" : "apis/" + facts.group;
+}
+
+std::vector<std::vector<const Facts*>> SortedByGroupAndVersion(std::vector<const Facts*> all) {
+  std::sort(all.begin(), all.end(), [](const Facts* a, const Facts* b) {
+    return std::tie(b->group_priority, a->name) < std::tie(a->group_priority, b->name);
   });
-  std::vector<std::vector<Facts>> groups;
-  std::map<std::string, std::size_t> places;
-  for (Facts& each : all) {
-    const auto [place, is_new] = places.emplace(each.group, groups.size());
+  std::vector<std::vector<const Facts*>> groups;
+  std::map<std::string_view, std::size_t> places;
+  for (const Facts* const each : all) {
+    const auto [place, is_new] = places.emplace(each->group, groups.size());
     if (is_new) groups.emplace_back();
-    groups[place->second].push_back(std::move(each));
+    groups[place->second].push_back(each);
   }
-  for (std::vector<Facts>& versions : groups) {
-    std::sort(versions.begin(), versions.end(), [](const Facts& a, const Facts& b) {
-      if (a.version_priority != b.version_priority) return a.version_priority > b.version_priority;
-      return runtime::VersionPreferred(a.version, b.version);
+  for (std::vector<const Facts*>& versions : groups) {
+    std::sort(versions.begin(), versions.end(), [](const Facts* a, const Facts* b) {
+      if (a->version_priority != b->version_priority) {
+        return a->version_priority > b->version_priority;
+      }
+      return runtime::VersionPreferred(a->version, b->version);
     });
   }
   return groups;
+}
+
+std::vector<const Facts*> SortedByGroupPriority(std::vector<const Facts*> all) {
+  std::map<std::string_view, std::int64_t> priorities;
+  for (const Facts* const each : all) {
+    std::int64_t& priority = priorities[each->group];
+    priority = std::max(priority, each->group_priority);
+  }
+  std::sort(all.begin(), all.end(), [&priorities](const Facts* a, const Facts* b) {
+    const std::int64_t of_a = priorities[a->group];
+    const std::int64_t of_b = priorities[b->group];
+    return of_a != of_b ? of_a > of_b : a->name < b->name;
+  });
+  return all;
 }
 
 }  // namespace apiserver::v0::aggregator

@@ -28,9 +28,21 @@ struct Facts {
 // Reads an APIService, of whatever kind the object is.
 Facts FactsOf(const runtime::Object& api_service);
 
+// Returns "<namespace>/<name>:<port>" of its service.
+std::string ServiceKeyOf(const ProxiedAPIService& service);
+
+// Return the paths of OpenAPI v3 for its group version and for its group: "apis/<group>/<version>",
+// "apis/<group>".
+std::string V3PathOf(const Facts& facts);
+std::string V3PathOfGroup(const Facts& facts);
+
 // Sorts by the priority of groups, the highest first, then by name, and gathers groups where the
 // first of each stands; the versions of a group by their priority, then as Kubernetes sorts
 // versions. Follows SortedByGroupAndVersion of pkg/apis/apiregistration/v1/helper.
-std::vector<std::vector<Facts>> SortedByGroupAndVersion(std::vector<Facts> all);
+std::vector<std::vector<const Facts*>> SortedByGroupAndVersion(std::vector<const Facts*> all);
+
+// Sorts by the highest priority of each group, then by name, as the documents of OpenAPI v2 are
+// merged. Follows sortByPriority of pkg/controllers/openapi/aggregator.
+std::vector<const Facts*> SortedByGroupPriority(std::vector<const Facts*> all);
 
 }  // namespace apiserver::inline v0::aggregator

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "apiserver/openapi/spec.h"
 #include "apiserver/runtime/scheme.h"
 
 namespace apiserver::v0::aggregator {
@@ -70,6 +71,8 @@ void Table::Set(const Facts& facts) {
     state->routes.erase(KeyOf(entry.facts));
     entry.route = nullptr;
     entry.shown = std::nullopt;
+    entry.urls.clear();
+    entry.v2 = nullptr;
   }
   entry.facts = facts;
   if (facts.remote) {
@@ -77,6 +80,7 @@ void Table::Set(const Facts& facts) {
     entry.route->handler().UpdateAPIService(facts.remote);
     state->routes[KeyOf(facts)] = entry.route;
   }
+  PlaceDocuments(*state);
   ++generation_;
 }
 
@@ -87,6 +91,7 @@ void Table::Remove(const std::string& name) {
     if (entry == state->entries.end()) return;
     if (entry->second.route) state->routes.erase(KeyOf(entry->second.facts));
     state->entries.erase(entry);
+    PlaceDocuments(*state);
     ++generation_;
   }
   state_.NotifyAll();
@@ -103,6 +108,65 @@ void Table::Show(const std::string& name, discovery::APIVersion version) {
     ++generation_;
   }
   state_.NotifyAll();
+}
+
+void Table::ShowDocuments(const std::string& name, DocumentUrls urls) {
+  const auto state = state_.Lock();
+  const auto found = state->entries.find(name);
+  if (found == state->entries.end() || !found->second.route || found->second.urls == urls) return;
+  found->second.urls = std::move(urls);
+  PlaceDocuments(*state);
+  ++generation_;
+}
+
+void Table::ShowDocument(const std::string& name, openapi::ForeignV2Ptr document) {
+  const auto state = state_.Lock();
+  const auto found = state->entries.find(name);
+  if (found == state->entries.end() || !found->second.route) return;
+  openapi::ForeignV2Ptr& v2 = found->second.v2;
+  const bool same = v2 && document ? v2->hash == document->hash : v2 == document;
+  if (same) return;
+  v2 = std::move(document);
+  ++generation_;
+}
+
+// The path of a group belongs to the first of its extension servers, unless a version of it is
+// local.
+void Table::PlaceDocuments(State& state) {
+  state.documents.clear();
+  std::vector<const Facts*> all;
+  for (const auto& [name, entry] : state.entries) all.push_back(&entry.facts);
+  for (const auto& versions : SortedByGroupAndVersion(std::move(all))) {
+    const bool whole = std::all_of(versions.begin(), versions.end(),
+                                   [](const Facts* each) { return each->remote.has_value(); });
+    for (const Facts* const facts : versions) {
+      const Entry& entry = state.entries.at(facts->name);
+      for (const auto& [path, url] : entry.urls) {
+        if (!whole && path == V3PathOfGroup(*facts)) continue;
+        state.documents.try_emplace(path, RemoteDocument{url, entry.route});
+      }
+    }
+  }
+}
+
+std::map<std::string, std::string> Table::OpenApiV3Urls() const {
+  std::map<std::string, std::string> urls;
+  const auto state = state_.Lock();
+  for (const auto& [path, document] : state->documents) urls.emplace(path, document.url);
+  return urls;
+}
+
+std::vector<openapi::ForeignV2Ptr> Table::ForeignOpenApiV2() const {
+  std::vector<const Facts*> all;
+  std::vector<openapi::ForeignV2Ptr> documents;
+  const auto state = state_.Lock();
+  for (const auto& [name, entry] : state->entries) {
+    if (entry.route) all.push_back(&entry.facts);
+  }
+  for (const Facts* const facts : SortedByGroupPriority(std::move(all))) {
+    if (const auto& v2 = state->entries.at(facts->name).v2) documents.push_back(v2);
+  }
+  return documents;
 }
 
 std::optional<Facts> Table::FactsNamed(const std::string& name) const {
@@ -141,6 +205,11 @@ std::vector<std::string> Table::NamesOf(std::string_view service_namespace,
 }
 
 std::shared_ptr<server::Route> Table::Find(const request::RequestInfo& info) const {
+  if (info.path.starts_with(openapi::kV3Prefix)) {
+    const auto state = state_.Lock();
+    const auto found = state->documents.find(info.path.substr(openapi::kV3Prefix.size()));
+    return found == state->documents.end() ? nullptr : found->second.route;
+  }
   const std::string_view key = GroupVersionIn(info.path);
   if (key.empty()) return nullptr;
   const auto state = state_.Lock();

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "aggregator/control/remote_openapi.h"
 #include "aggregator/kind/facts.h"
 #include "apiserver/aggregator/proxy_handler.h"
 #include "apiserver/base/sync.h"
@@ -20,7 +21,7 @@ namespace apiserver::inline v0::aggregator {
 
 // The APIServices as requests are routed by them: "/apis/<group>/<version>" and all below it goes
 // to the extension server of a remote one. Local ones are served by the rest of the chain, in their
-// order of discovery. Any thread.
+// order of discovery. Documents of OpenAPI v3 are the extension servers' own. Any thread.
 class Table final : public server::RouteSource {
  public:
   // Each APIService gets a handler with these options.
@@ -32,6 +33,11 @@ class Table final : public server::RouteSource {
   void Remove(const std::string& name);
   // Shows what the extension server of an APIService has. Nothing happens if it is not remote.
   void Show(const std::string& name, discovery::APIVersion version);
+  // Lets the extension server of an APIService answer for documents of OpenAPI v3. Nothing happens
+  // if it is not remote.
+  void ShowDocuments(const std::string& name, DocumentUrls urls);
+  // Merges the document of OpenAPI v2 of its extension server. Null: it has none.
+  void ShowDocument(const std::string& name, openapi::ForeignV2Ptr document);
   // Returns an APIService as it was set last. nullopt: there is none.
   std::optional<Facts> FactsNamed(const std::string& name) const;
   // Returns the names of the remote APIServices.
@@ -46,6 +52,8 @@ class Table final : public server::RouteSource {
   std::vector<discovery::APIGroup> Groups() const override;
   std::optional<discovery::APIGroup> FindGroup(std::string_view group) const override;
   void Arrange(std::vector<discovery::APIGroup>& groups) const override;
+  std::map<std::string, std::string> OpenApiV3Urls() const override;
+  std::vector<openapi::ForeignV2Ptr> ForeignOpenApiV2() const override;
 
  private:
   // The requests of one remote APIService.
@@ -55,12 +63,23 @@ class Table final : public server::RouteSource {
     std::shared_ptr<ProxyRoute> route;  // Null: it is local.
     // The resources of a remote one, for discovery. nullopt: its server was not asked yet.
     std::optional<discovery::APIVersion> shown;
+    DocumentUrls urls;         // Of its documents of OpenAPI v3.
+    openapi::ForeignV2Ptr v2;  // Its document of OpenAPI v2. Null: it is not known.
+  };
+  // A document of OpenAPI v3, and who answers for it.
+  struct RemoteDocument {
+    std::string url;
+    std::shared_ptr<ProxyRoute> route;
   };
   struct State {
     std::map<std::string, Entry> entries;  // By name.
     // By "<group>/<version>", those that are remote.
     std::unordered_map<std::string, std::shared_ptr<ProxyRoute>> routes;
+    std::map<std::string, RemoteDocument, std::less<>> documents;  // By path.
   };
+
+  // Finds who answers for each document.
+  static void PlaceDocuments(State& state);
 
   const ProxyHandlerOptions handlers_;
   Guarded<State> state_;
