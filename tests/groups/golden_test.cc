@@ -19,6 +19,7 @@
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/groups/discovery.h"
 #include "apiserver/groups/rbac.h"
 
 namespace {
@@ -40,7 +41,7 @@ std::vector<KindPtr> AllKinds() {
   for (const auto& kinds :
        {apiserver::groups::core::Kinds(), apiserver::groups::apps::Kinds(),
         apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds(),
-        apiserver::groups::rbac::Kinds(),
+        apiserver::groups::discovery::Kinds(), apiserver::groups::rbac::Kinds(),
         apiserver::groups::admissionregistration::PolicyKinds()}) {
     INFO(kinds.status().ToString());
     REQUIRE(kinds.ok());

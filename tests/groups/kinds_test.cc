@@ -8,6 +8,7 @@
 #include "apiserver/groups/authorization.h"
 #include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/groups/discovery.h"
 #include "apiserver/groups/rbac.h"
 
 namespace {
@@ -55,6 +56,7 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
       {"", "Namespace", "namespaces", {"ns"}, false},
       {"", "Pod", "pods", {"po"}, true},
       {"", "Secret", "secrets", {}, true},
+      {"", "Service", "services", {"svc"}, true},
       {"", "ServiceAccount", "serviceaccounts", {"sa"}, true},
       {"apps", "Deployment", "deployments", {"deploy"}, true},
       {"authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews", {}, true},
@@ -62,6 +64,7 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
       {"authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews", {}, false},
       {"authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews", {}, false},
       {"coordination.k8s.io", "Lease", "leases", {}, true},
+      {"discovery.k8s.io", "EndpointSlice", "endpointslices", {}, true},
       {"rbac.authorization.k8s.io", "ClusterRole", "clusterroles", {}, false},
       {"rbac.authorization.k8s.io", "ClusterRoleBinding", "clusterrolebindings", {}, false},
       {"rbac.authorization.k8s.io", "Role", "roles", {}, true},
@@ -71,7 +74,7 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
   for (const auto& kinds :
        {apiserver::groups::core::Kinds(), apiserver::groups::apps::Kinds(),
         apiserver::groups::authorization::Kinds(), apiserver::groups::coordination::Kinds(),
-        apiserver::groups::rbac::Kinds()}) {
+        apiserver::groups::discovery::Kinds(), apiserver::groups::rbac::Kinds()}) {
     REQUIRE(kinds.ok());
     all.insert(all.end(), kinds->begin(), kinds->end());
   }

@@ -12,9 +12,9 @@
 // The legacy group, v1: k8s.io/api/core/v1 as of Kubernetes 1.35.
 namespace apiserver::inline v0::groups::core {
 
-// Returns ConfigMap, Event, Namespace, Pod, Secret and ServiceAccount: names, fields with their
-// numbers and markers, the defaults that markers state. There are no strategies: validation and
-// further defaults are the host's. Kubernetes validates these kinds by code and not by their
+// Returns ConfigMap, Event, Namespace, Pod, Secret, Service and ServiceAccount: names, fields with
+// their numbers and markers, the defaults that markers state. There are no strategies: validation
+// and further defaults are the host's. Kubernetes validates these kinds by code and not by their
 // markers, so their stores have registry::StoreOptions::validate_schema false. Each call makes new
 // kinds; a server needs them once. It fails only if the library was built wrong.
 Result<std::vector<runtime::KindPtr>> Kinds();

@@ -54,6 +54,11 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
                               "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
                               "status.podIP", "status.nominatedNodeName"}},
        SecretKind(),
+       {.kind = "Service",
+        .plural = "services",
+        .short_names = {"svc"},
+        .categories = {"all"},
+        .selectable_fields = {"spec.clusterIP", "spec.type"}},
        ServiceAccountKind()});
 }
 
