@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,8 +9,10 @@
 #include <vector>
 
 #include "apiserver/aggregator/proxy_handler.h"
+#include "apiserver/base/log.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/status.h"
+#include "apiserver/client/client.h"
 
 // The services of extension servers and their endpoints, as far as requests are routed by them:
 // k8s.io/apiserver/pkg/util/proxy and k8s.io/kube-aggregator/pkg/apiserver/resolvers.go.
@@ -81,6 +84,21 @@ class StaticServices : public Services {
 };
 std::shared_ptr<StaticServices> NewStaticServices();
 
+// The Services and EndpointSlices (discovery.k8s.io/v1) of a server, followed by informers. Before
+// they have been listed nobody knows a service. Any thread, but for Start and Stop, which belong to
+// the owner.
+class InformedServices : public Services {
+ public:
+  // Begins to follow the server of `client`. Called once.
+  virtual void Start(std::shared_ptr<client::Client> client) = 0;
+  // Stops following. Idempotent. Known services stay known.
+  virtual void Stop() = 0;
+  // Waits until both have been listed once. False: `timeout` passed first.
+  virtual bool WaitForSync(std::chrono::milliseconds timeout) const = 0;
+};
+// `log`, which must outlive it, gets the informers' errors.
+std::shared_ptr<InformedServices> NewInformedServices(LogSink& log = NullLogSink());
+
 // Return resolvers. Their errors have Kubernetes' texts.
 //
 // The address of a service itself: its cluster IP, or its external name, of which the port is not
@@ -90,6 +108,10 @@ std::shared_ptr<const ServiceResolver> NewClusterIPServiceResolver(
 // The address of one of its endpoints that are ready, at random; of the service's primary family of
 // addresses if there is any. `random` must outlive it.
 std::shared_ptr<const ServiceResolver> NewEndpointServiceResolver(
+    std::shared_ptr<const Services> services, Random& random = SecureRandom());
+// The external name of a service that is but another name, else the address of an endpoint: for
+// clusters in which nothing carries cluster IPs.
+std::shared_ptr<const ServiceResolver> NewReachableServiceResolver(
     std::shared_ptr<const Services> services, Random& random = SecureRandom());
 // `host` for the port 443 of default/kubernetes, which is this server; for others `delegate` knows.
 std::shared_ptr<const ServiceResolver> NewLoopbackServiceResolver(

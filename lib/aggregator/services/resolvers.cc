@@ -102,6 +102,26 @@ class EndpointResolver final : public ServiceResolver {
   Random& random_;
 };
 
+// Tries what there is of a service.
+class ReachableResolver final : public ServiceResolver {
+ public:
+  ReachableResolver(const std::shared_ptr<const Services>& services, Random& random)
+      : services_(services), names_(services), endpoints_(services, random) {}
+
+  Result<std::string> ResolveEndpoint(std::string_view service_namespace, std::string_view name,
+                                      int port) const override {
+    ASSIGN_OR_RETURN(const auto service, services_->FindService(service_namespace, name));
+    const bool named = service->type == "ExternalName";
+    return named ? names_.ResolveEndpoint(service_namespace, name, port)
+                 : endpoints_.ResolveEndpoint(service_namespace, name, port);
+  }
+
+ private:
+  const std::shared_ptr<const Services> services_;
+  const ClusterIPResolver names_;
+  const EndpointResolver endpoints_;
+};
+
 class LoopbackResolver final : public ServiceResolver {
  public:
   LoopbackResolver(std::shared_ptr<const ServiceResolver> delegate, std::string host)
@@ -128,6 +148,11 @@ std::shared_ptr<const ServiceResolver> NewClusterIPServiceResolver(
 std::shared_ptr<const ServiceResolver> NewEndpointServiceResolver(
     std::shared_ptr<const Services> services, Random& random) {
   return std::make_shared<EndpointResolver>(std::move(services), random);
+}
+
+std::shared_ptr<const ServiceResolver> NewReachableServiceResolver(
+    std::shared_ptr<const Services> services, Random& random) {
+  return std::make_shared<ReachableResolver>(std::move(services), random);
 }
 
 std::shared_ptr<const ServiceResolver> NewLoopbackServiceResolver(
