@@ -11,6 +11,7 @@
 #include "apiserver/client/client.h"
 #include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/groups/discovery.h"
 #include "apiserver/rest/strategy.h"
 #include "apiserver/server/install.h"
 
@@ -122,10 +123,11 @@ Status MakeNamespaces(const server::HookContext& hook) {
 Status InstallCore(server::GenericAPIServer& api, const registry::StorageConfig& storage,
                    const std::shared_ptr<admission::InformedNamespaces>& namespaces) {
   std::vector<server::Resource> resources;
-  APISERVER_RETURN_IF_ERROR(Choose(groups::core::Kinds(),
-                                   {"ConfigMap", "Event", "Namespace", "Secret", "ServiceAccount"},
-                                   api, resources));
+  APISERVER_RETURN_IF_ERROR(Choose(
+      groups::core::Kinds(),
+      {"ConfigMap", "Event", "Namespace", "Secret", "Service", "ServiceAccount"}, api, resources));
   APISERVER_RETURN_IF_ERROR(Choose(groups::coordination::Kinds(), {"Lease"}, api, resources));
+  APISERVER_RETURN_IF_ERROR(Choose(groups::discovery::Kinds(), {"EndpointSlice"}, api, resources));
   APISERVER_RETURN_IF_ERROR(server::InstallKinds(api, storage, std::move(resources)).status());
   const auto follow = [namespaces](const server::HookContext& hook) {
     return Follow(hook, *namespaces);

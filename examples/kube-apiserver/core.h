@@ -10,8 +10,9 @@
 namespace kube {
 
 // Serves the kinds that clients expect of every cluster: namespaces, config maps, events, secrets,
-// service accounts and leases, unless the server has them already. Follows the namespaces, and
-// makes those that a cluster begins with. Pods and all that runs them are not served.
+// service accounts, services with their EndpointSlices and leases, unless the server has them
+// already. Follows the namespaces, and makes those that a cluster begins with. Pods and all that
+// runs them are not served.
 apiserver::Status InstallCore(
     apiserver::server::GenericAPIServer& server, const apiserver::registry::StorageConfig& storage,
     const std::shared_ptr<apiserver::admission::InformedNamespaces>& namespaces);

@@ -1,12 +1,13 @@
 // kube-apiserver: a server that clients take for that of a cluster: namespaces, roles, service
-// accounts, admission webhooks and policies, and CustomResourceDefinitions, on the embedded store
-// or on etcd. What runs pods is not here.
+// accounts, admission webhooks and policies, CustomResourceDefinitions, and extension servers
+// behind an aggregator, on the embedded store or on etcd. What runs pods is not here.
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "aggregation.h"
 #include "apiserver/admission/namespace_lifecycle.h"
 #include "apiserver/apiextensions/apiextensions.h"
 #include "apiserver/base/status_macros.h"
@@ -36,9 +37,11 @@ std::vector<const char*> WithDefaults(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const auto namespaces = std::make_shared<apiserver::admission::InformedNamespaces>();
+  kube::Aggregation aggregation;
   const auto install = [&](auto& server, const auto& storage) -> Status {
     APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, storage, namespaces));
-    return apiserver::apiextensions::Install(server, storage).status();
+    APISERVER_RETURN_IF_ERROR(apiserver::apiextensions::Install(server, storage).status());
+    return aggregation.Install(server, storage);
   };
   const std::vector<const char*> arguments = WithDefaults(argc, argv);
   return apiserver::program::RunStandalone(
@@ -50,9 +53,11 @@ int main(int argc, char** argv) {
        .admission = {apiserver::admission::NewNamespaceLifecycle({.namespaces = namespaces})},
        .namespaces = namespaces,
        .suggestions = {"get namespaces", "create -f examples/crd-resource/pets.yaml", "get crds"},
+       .open = [&](const std::string& folder) { return aggregation.Open(folder); },
        .configure =
-           [](apiserver::server::Config& config) {
+           [&](apiserver::server::Config& config) {
              config.index_of_unknown_paths = false;
+             aggregation.Configure(config);
              return Status();
            },
        .install = install});

@@ -149,6 +149,7 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   options::Recommended made;
   // First: while another server runs in the directory, the kubeconfig there is that server's.
   ASSIGN_OR_RETURN(const auto lock, LockDataDir(values));
+  if (program.open) RETURN_IF_ERROR(program.open(values.data_dir));
   const auto client_ca = std::make_shared<Variable<std::string>>("");
   ASSIGN_OR_RETURN(const server::Standalone standalone, NewStandalone(values, client_ca));
   ASSIGN_OR_RETURN(const auto engine, OpenEngine(values, *log));

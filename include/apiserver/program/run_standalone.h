@@ -53,6 +53,10 @@ struct Program {
   std::string service_namespace = "default";
   // Arguments of kubectl that the start suggests, e.g. "get flunders -w", after "api-resources".
   std::vector<std::string> suggestions = {};
+  // Called once before everything below, with the directory of the server's data, which exists and
+  // is this process's alone; on main's thread, may block. An error ends the program. Null: nothing
+  // is done.
+  std::function<Status(const std::string& data_dir)> open = nullptr;
   // Changes the configuration after all flags have been applied to it, for example to add filters.
   // Called once, on main's thread; may block. Null: nothing changes.
   std::function<Status(server::Config& config)> configure = nullptr;

@@ -1,0 +1,88 @@
+#include "aggregation.h"
+
+#include <chrono>
+#include <utility>
+
+#include "apiserver/aggregator/aggregator.h"
+#include "apiserver/base/clock.h"
+#include "apiserver/base/file_system.h"
+#include "apiserver/base/status_macros.h"
+#include "apiserver/client/client.h"
+
+namespace kube {
+
+namespace {
+
+using apiserver::Result;
+using apiserver::Status;
+namespace aggregator = apiserver::aggregator;
+namespace http = apiserver::http;
+namespace server = apiserver::server;
+
+constexpr char kProxyName[] = "front-proxy-client";
+constexpr std::chrono::milliseconds kServicesStep(50);
+// Who may read keys.
+constexpr unsigned kOwnerOnly = 0600;
+
+// Returns the authority that stands in the folder; makes it if there is none.
+Result<http::KeyPair> AuthorityIn(const std::string& folder) {
+  apiserver::FileSystem& files = apiserver::RealFileSystem();
+  const std::string certificate = folder + "/front-proxy-ca.crt";
+  const std::string key = folder + "/front-proxy-ca.key";
+  if (files.Exists(certificate) && files.Exists(key)) {
+    http::KeyPair pair;
+    APISERVER_ASSIGN_OR_RETURN(pair.certificate_pem, files.Read(certificate));
+    APISERVER_ASSIGN_OR_RETURN(pair.key_pem, files.Read(key));
+    return pair;
+  }
+  APISERVER_ASSIGN_OR_RETURN(
+      http::KeyPair pair, http::NewCertificateAuthority("front-proxy-ca", apiserver::RealClock()));
+  APISERVER_RETURN_IF_ERROR(files.WriteAtomically(key, pair.key_pem, kOwnerOnly));
+  APISERVER_RETURN_IF_ERROR(files.WriteAtomically(certificate, pair.certificate_pem, kOwnerOnly));
+  return pair;
+}
+
+}  // namespace
+
+Status Aggregation::Open(const std::string& folder) {
+  APISERVER_ASSIGN_OR_RETURN(authority_, AuthorityIn(folder));
+  APISERVER_ASSIGN_OR_RETURN(
+      http::KeyPair client,
+      http::NewCertificate(authority_, {.common_name = kProxyName, .client = true},
+                           apiserver::RealClock()));
+  proxy_client_ = std::make_shared<apiserver::Variable<http::KeyPair>>(std::move(client));
+  return {};
+}
+
+aggregator::ClusterAuthentication Aggregation::Authentication() const {
+  return {.client_ca_pem = client_ca_ ? *client_ca_->Get() : "",
+          .request_header_ca_pem = authority_.certificate_pem,
+          .allowed_names = {kProxyName}};
+}
+
+Status Aggregation::Install(server::GenericAPIServer& api,
+                            const apiserver::registry::StorageConfig& storage) {
+  const auto follow = [services = services_](const server::HookContext& hook) -> Status {
+    services->Start(apiserver::client::NewClient(hook.server.LoopbackConnection()));
+    while (!services->WaitForSync(kServicesStep)) APISERVER_RETURN_IF_ERROR(hook.ctx.Err());
+    return {};
+  };
+  APISERVER_RETURN_IF_ERROR(api.AddPostStartHook("follow-services", follow));
+  APISERVER_RETURN_IF_ERROR(
+      api.AddPreShutdownHook("follow-services", [services = services_](const auto&) {
+        services->Stop();
+        return Status();
+      }));
+  APISERVER_RETURN_IF_ERROR(
+      aggregator::Install(api, storage,
+                          {.dialer = dialer_.get(),
+                           .service_resolver = aggregator::NewReachableServiceResolver(services_),
+                           .services = services_,
+                           .proxy_client = proxy_client_,
+                           .auto_register = true})
+          .status());
+  return aggregator::PublishClusterAuthentication(api,
+                                                  {.own = [this] { return Authentication(); }});
+}
+
+}  // namespace kube

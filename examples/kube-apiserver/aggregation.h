@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apiserver/aggregator/cluster_authentication.h"
+#include "apiserver/aggregator/services.h"
+#include "apiserver/base/source.h"
+#include "apiserver/base/status.h"
+#include "apiserver/http/dialer.h"
+#include "apiserver/http/tls.h"
+#include "apiserver/registry/store.h"
+#include "apiserver/server/server.h"
+
+namespace kube {
+
+// The aggregator of a server: APIServices, whose extension servers are Services of the server and
+// know its front proxy by the ConfigMap extension-apiserver-authentication. It must outlive the
+// server.
+class Aggregation {
+ public:
+  // Reads the authority of the front proxy from the folder, or makes it there.
+  apiserver::Status Open(const std::string& folder);
+  // Takes note of the authorities of users.
+  void Configure(const apiserver::server::Config& config) { client_ca_ = config.client_ca; }
+  // Serves APIServices; the server has Services and EndpointSlices.
+  apiserver::Status Install(apiserver::server::GenericAPIServer& server,
+                            const apiserver::registry::StorageConfig& storage);
+
+ private:
+  apiserver::aggregator::ClusterAuthentication Authentication() const;
+
+  const std::unique_ptr<apiserver::http::Dialer> dialer_ = apiserver::http::NewDialer();
+  const std::shared_ptr<apiserver::aggregator::InformedServices> services_ =
+      apiserver::aggregator::NewInformedServices();
+  std::shared_ptr<const apiserver::Source<std::string>> client_ca_;
+  apiserver::http::KeyPair authority_;
+  std::shared_ptr<const apiserver::Source<apiserver::http::KeyPair>> proxy_client_;
+};
+
+}  // namespace kube
