@@ -13,6 +13,7 @@
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/storage/store/store.h"
 #include "storage/store/leases.h"
+#include "storage/store/unwritten.h"
 
 namespace apiserver::inline v0::storage::store {
 
@@ -130,11 +131,11 @@ class ObjectStore final : public Interface {
   // Called after a `refusal` of the believed state: returns the state to try again from, or the
   // refusal if the believed state is the stored one.
   Result<State> Refetch(const Context& ctx, const std::string& key, const State& believed,
-                        const Status& refusal) const;
+                        const Status& refusal);
   Status TryDelete(const Context& ctx, const std::string& key, const UpdateOptions& options,
                    const ValidateDeletion& validate, const State& state) const;
   // Returns the object of a state that an update does not change.
-  runtime::ObjectPtr Unchanged(const std::string& key, const State& state) const;
+  runtime::ObjectPtr Unchanged(const std::string& key, const State& state);
   Result<Attempt> Write(const Context& ctx, const std::string& key, const State& state,
                         const Update& update);
   Result<kv::LeaseId> LeaseFor(const Context& ctx, const State& state, const Update& update);
@@ -154,6 +155,7 @@ class ObjectStore final : public Interface {
   const Options options_;
   const Memory* const memory_;
   LeasePool leases_;
+  Unwritten unwritten_;
   std::atomic<std::int64_t> objects_{-1};  // Negative: not known.
   std::atomic<std::int64_t> average_bytes_{0};
 };

@@ -48,7 +48,8 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
                                                    const UpdateOptions& options) const {
   if (memory_ != nullptr) {
     if (auto known = memory_->Find(key)) {
-      return State{ForUpdate(std::move(known->object)),
+      if (!unwritten_.Has(known->revision)) known->object = ForUpdate(std::move(known->object));
+      return State{std::move(known->object),
                    std::move(known->bytes),
                    false,
                    known->revision,
@@ -70,8 +71,8 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
 }
 
 Result<ObjectStore::State> ObjectStore::Refetch(const Context& ctx, const std::string& key,
-                                                const State& believed,
-                                                const Status& refusal) const {
+                                                const State& believed, const Status& refusal) {
+  unwritten_.Note(believed.revision);
   // A refusal counts only if it is about the stored state: what memory or the caller believed may
   // be out of date, so the engine is asked once.
   if (believed.current) return refusal;
@@ -87,10 +88,11 @@ Result<kv::LeaseId> ObjectStore::LeaseFor(const Context& ctx, const State& state
   return leases_.Get(ctx, *update.ttl);
 }
 
-runtime::ObjectPtr ObjectStore::Unchanged(const std::string& key, const State& state) const {
+runtime::ObjectPtr ObjectStore::Unchanged(const std::string& key, const State& state) {
+  unwritten_.Note(state.revision);
   // The shared object may have its answer already.
-  runtime::ObjectPtr shared = Remembered(key, state.revision);
-  return shared != nullptr ? std::move(shared) : state.object;
+  if (runtime::ObjectPtr shared = Remembered(key, state.revision)) return shared;
+  return state.object;
 }
 
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
