@@ -14,19 +14,6 @@ using runtime::MapBuilder;
 using runtime::Member;
 using runtime::Value;
 
-// Returns whether each of these members of a document is missing, or a map of maps and extensions.
-bool IsDocument(Value document) {
-  if (!document.is_map()) return false;
-  for (const char* const key : {"paths", "definitions", "parameters"}) {
-    const Value part = document[key];
-    if (!part.is_null() && !part.is_map()) return false;
-    for (const Member& member : part.members()) {
-      if (!member.value.is_map() && !member.key.starts_with("x-")) return false;
-    }
-  }
-  return true;
-}
-
 Value MapOf(const std::map<std::string_view, Value>& members, runtime::Arena& arena) {
   MapBuilder map(arena);
   for (const auto& [name, value] : members) map.Add(name, value);
@@ -78,21 +65,38 @@ std::string HashOf(const V2Merger::Texts& texts) {
 
 }  // namespace
 
-Result<ForeignV2Ptr> ReadForeignV2(std::string_view json, const runtime::GroupVersion& version) {
-  runtime::Arena arena;
-  ASSIGN_OR_RETURN(const Value document,
-                   codec::ParseJson(json, arena, nullptr, {.depth_max = kForeignDepthMax}));
-  if (!IsDocument(document)) {
-    return Status(Reason::kInvalid, "the document is no OpenAPI v2");
+// Returns whether each of these members of a document is missing, or a map of maps and extensions.
+bool IsV2(Value document) {
+  if (!document.is_map()) return false;
+  for (const char* const key : {"paths", "definitions", "parameters"}) {
+    const Value part = document[key];
+    if (!part.is_null() && !part.is_map()) return false;
+    for (const Member& member : part.members()) {
+      if (!member.value.is_map() && !member.key.starts_with("x-")) return false;
+    }
   }
+  return true;
+}
+
+void KeepVersion(const runtime::GroupVersion& version, V2Parts& parts) {
   const std::string prefix =
       (version.group.empty() ? "/api/" : "/apis/" + version.group + "/") + version.version + "/";
-  V2Parts parts(document);
   std::set<std::string_view> keep;
   for (const Member& path : parts.paths) {
     if (path.key.starts_with(prefix)) keep.insert(path.key);
   }
   KeepPaths(keep, parts);
+}
+
+Result<ForeignV2Ptr> ReadForeignV2(std::string_view json, const runtime::GroupVersion& version) {
+  runtime::Arena arena;
+  ASSIGN_OR_RETURN(const Value document,
+                   codec::ParseJson(json, arena, nullptr, {.depth_max = kForeignDepthMax}));
+  if (!IsV2(document)) {
+    return Status(Reason::kInvalid, "the document is no OpenAPI v2");
+  }
+  V2Parts parts(document);
+  KeepVersion(version, parts);
   auto read = std::make_shared<ForeignV2>();
   read->version = version;
   codec::AppendJson(JsonOf(parts, arena), read->json);

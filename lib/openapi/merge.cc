@@ -20,6 +20,8 @@ using Digests = std::map<std::string_view, std::string>;
 constexpr std::string_view kReference = "$ref";
 constexpr std::string_view kDefinitionPrefix = "#/definitions/";
 constexpr std::string_view kParameterPrefix = "#/parameters/";
+constexpr std::string_view kSchemaPrefix = "#/components/schemas/";
+constexpr std::string_view kAllOf = "allOf";
 
 bool IsReference(const Member& member) {
   return member.key == kReference && member.value.is_string();
@@ -31,10 +33,15 @@ struct Writing {
   // The new names of what is referred to. Null: all have kept theirs.
   const Renames* definitions = nullptr;
   const Renames* parameters = nullptr;
+  // References to definitions have the form of v3: they lead to schemas, and stand alone.
+  bool v3 = false;
 };
 
 // Returns the text of a reference with the new name of what it refers to.
 std::string Renamed(std::string_view reference, const Writing& writing) {
+  if (writing.v3 && reference.starts_with(kDefinitionPrefix)) {
+    return std::string(kSchemaPrefix).append(reference.substr(kDefinitionPrefix.size()));
+  }
   for (const auto& [prefix, renames] : {std::pair(kDefinitionPrefix, writing.definitions),
                                         std::pair(kParameterPrefix, writing.parameters)}) {
     if (renames == nullptr || !reference.starts_with(prefix)) continue;
@@ -46,17 +53,40 @@ std::string Renamed(std::string_view reference, const Writing& writing) {
 
 // A list or a map that is being written.
 struct OpenValue {
-  explicit OpenValue(Value opened, bool sorted) : value(opened) {
+  OpenValue(Value opened, const Writing& writing) : value(opened) {
     for (const Member& member : value.members()) members.push_back(&member);
-    if (!sorted) return;
+    if (writing.v3 && members.size() > 1) Wrap();
+    if (!writing.sorted) return;
     std::sort(members.begin(), members.end(),
               [](const Member* a, const Member* b) { return a->key < b->key; });
   }
 
+  std::size_t size() const { return value.is_map() ? members.size() : value.size(); }
+
+  // Takes out a reference that has members beside it, which v3 puts into "allOf".
+  void Wrap() {
+    const auto found = std::find_if(members.begin(), members.end(),
+                                    [](const Member* each) { return IsReference(*each); });
+    if (found == members.end()) return;
+    wrapped = *found;
+    std::erase_if(members,
+                  [this](const Member* each) { return each == wrapped || each->key == kAllOf; });
+  }
+
   Value value;
   std::vector<const Member*> members;
+  const Member* wrapped = nullptr;
   std::size_t next = 0;
 };
+
+void Close(const OpenValue& closed, const Writing& writing, std::string& out) {
+  if (closed.wrapped != nullptr) {
+    out += closed.members.empty() ? "\"allOf\":[{\"$ref\":" : ",\"allOf\":[{\"$ref\":";
+    codec::AppendJsonString(Renamed(closed.wrapped->value.AsString(), writing), out);
+    out += "}]";
+  }
+  out += closed.value.is_map() ? '}' : ']';
+}
 
 bool IsContainer(const Value& value) { return value.is_map() || value.is_list(); }
 
@@ -66,14 +96,14 @@ void Write(Value root, const Writing& writing, std::string& out) {
   std::vector<OpenValue> open;
   const auto begin = [&](Value value) {
     out += value.is_map() ? '{' : '[';
-    open.emplace_back(value, writing.sorted);
+    open.emplace_back(value, writing);
   };
   begin(root);
   while (!open.empty()) {
     OpenValue& top = open.back();
     const bool is_map = top.value.is_map();
-    if (top.next == top.value.size()) {
-      out += is_map ? '}' : ']';
+    if (top.next == top.size()) {
+      Close(top, writing, out);
       open.pop_back();
       continue;
     }
@@ -210,6 +240,8 @@ std::string DigestOf(Value value) { return DigestWith(value, {}); }
 std::string DigestOfDefinition(Value definition, runtime::Arena& arena) {
   return DigestOf(Without(definition, kGvkKey, arena));
 }
+
+void AppendV3Schema(Value schema, std::string& json) { Write(schema, {.v3 = true}, json); }
 
 std::string HexDigestOf(std::string_view text) {
   std::string hex;

@@ -26,6 +26,11 @@ struct V2Parts {
   std::map<std::string_view, runtime::Value> parameters;
 };
 
+// Tells if it is a document of v2, as far as it is read here.
+bool IsV2(runtime::Value document);
+// Keeps the paths of a group version, and leaves out definitions that were needed only by others.
+void KeepVersion(const runtime::GroupVersion& version, V2Parts& parts);
+
 // Keeps the paths that `keep` has, and leaves out definitions that were needed only by others.
 void KeepPaths(const std::set<std::string_view>& keep, V2Parts& parts);
 
@@ -33,6 +38,9 @@ void KeepPaths(const std::set<std::string_view>& keep, V2Parts& parts);
 std::string DigestOf(runtime::Value value);
 // Returns that of a definition, whatever its kinds are.
 std::string DigestOfDefinition(runtime::Value definition, runtime::Arena& arena);
+
+// Appends a schema of v2 in the form of v3.
+void AppendV3Schema(runtime::Value schema, std::string& json);
 
 // Returns the digest of a text in hexadecimal digits.
 std::string HexDigestOf(std::string_view text);

@@ -1,4 +1,5 @@
-// Documents of OpenAPI v2 of two extension servers, separated by a NUL, merged.
+// Documents of OpenAPI v2 of two extension servers, separated by a NUL, merged and in the form of
+// v3.
 #include "apiserver/openapi/foreign.h"
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/openapi/convert.h"
 #include "apiserver/openapi/spec.h"
 #include "require.h"
 
@@ -21,6 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        {text.substr(0, end), end == std::string_view::npos ? "" : text.substr(end + 1)}) {
     if (auto read = openapi::ReadForeignV2(json, {"a.com", "v1"}); read.ok()) {
       foreign.push_back(*std::move(read));
+    }
+    if (const auto v3 = openapi::ConvertV2ToV3(json, {"a.com", "v1"}); v3.ok()) {
+      runtime::Arena arena;
+      apiserver_fuzz::Require(codec::ParseJson(v3->json, arena).ok());
     }
   }
   auto base = std::make_shared<openapi::V2Base>(openapi::BuildV2Base({}));
