@@ -73,6 +73,10 @@ class Running : public std::enable_shared_from_this<Running> {
              .show_v2 =
                  [this](const std::string& name, openapi::ForeignV2Ptr document) {
                    table_->ShowDocument(name, std::move(document));
+                 },
+             .show_converted =
+                 [this](const std::string& name, ConvertedPtr document) {
+                   table_->ShowConverted(name, std::move(document));
                  }}),
         registration_(
             {.pool = &server.pool(),

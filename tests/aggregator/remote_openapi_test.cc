@@ -135,6 +135,34 @@ TEST_CASE("aggregator: an extension server without OpenAPI v3 is not listed") {
   CHECK(Eventually([&] { return !Lists(front, kOwnUrl); }));
 }
 
+// TestV2APIService of openapiv3/aggregator/aggregator_test.go.
+TEST_CASE("aggregator: OpenAPI v3 of an extension server that has v2 alone is made of that") {
+  OpenApiTarget extension;
+  extension.Set(
+      "/openapi/v2",
+      {R"({"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"}})", "\"one\""});
+  const Front front(kSoon, kSoon);
+  front.Serve(extension.target->host());
+  REQUIRE(front.AddRemote("group.example.com", "v1") == 201);
+  REQUIRE(Eventually([&] {
+    return Lists(front, R"("apis/group.example.com/v1":{"serverRelativeURL":")" +
+                            std::string(kOwnPath) + "?hash=");
+  }));
+  CHECK(front.Get(kOwnPath).body ==
+        R"({"openapi":"3.0.0","info":{"title":"Kubernetes","version":"unversioned"},)"
+        R"("components":{}})");
+  // It gets v3 of its own, and loses it.
+  extension.Set(kIndexPath, {IndexOf("apis/group.example.com/v1", kOwnUrl)});
+  extension.Set(kOwnPath, {kOwnSpec});
+  CHECK(Eventually([&] { return front.Get(kOwnPath).body == kOwnSpec; }));
+  extension.documents.Lock()->erase(kIndexPath);
+  CHECK(Eventually(
+      [&] { return front.Get(kOwnPath).body.find(R"("components":{})") != std::string::npos; }));
+  CHECK(front.server->Call("DELETE", std::string(kAPIServices) + "/v1.group.example.com").code ==
+        200);
+  CHECK(Eventually([&] { return !Lists(front, "group.example.com"); }));
+}
+
 TEST_CASE("aggregator: the document of a group is that of its first extension server") {
   OpenApiTarget extension;
   extension.Set(kIndexPath,

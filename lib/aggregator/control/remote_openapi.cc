@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/openapi/convert.h"
 #include "apiserver/openapi/spec.h"
 #include "base/status_macros.h"
 
@@ -84,6 +85,7 @@ Status RemoteOpenApi::Sync(const std::string& name) {
   (*told_.Lock())[name] = told;
   needs_.show_v3(name, std::move(told.v3));
   needs_.show_v2(name, std::move(told.v2));
+  needs_.show_converted(name, std::move(told.converted));
   for (const Status& each : {v3, v2}) {
     if (each.ok()) continue;
     Log(*needs_.log, LogLevel::kInfo, "an extension server does not tell its OpenAPI",
@@ -109,13 +111,18 @@ Status RemoteOpenApi::FetchV3(const Facts& facts, Told& told) const {
       needs_.backend->Get(ctx_, *facts.remote, RequestFor("/openapi/v3", told.v3_etag), url));
   if (answer.code == 304 && !told.v3_etag.empty()) return {};
   if (answer.code == 404) {
+    // What is made of v2 needs all of it.
+    if (!told.converted) told.v2_etag.clear();
     told.v3.clear();
     told.v3_etag.clear();
+    told.has_v3 = false;
     return {};
   }
   RETURN_IF_ERROR(Found(answer, url));
   ASSIGN_OR_RETURN(told.v3, ReadV3Index(answer.body, facts));
   told.v3_etag = answer.headers.Get("ETag");
+  told.has_v3 = true;
+  told.converted = nullptr;
   return {};
 }
 
@@ -127,11 +134,17 @@ Status RemoteOpenApi::FetchV2(const Facts& facts, Told& told) const {
   if (answer.code == 304 && !told.v2_etag.empty()) return {};
   if (answer.code == 404) {
     told.v2 = nullptr;
+    told.converted = nullptr;
     told.v2_etag.clear();
     return {};
   }
   RETURN_IF_ERROR(Found(answer, url));
-  ASSIGN_OR_RETURN(told.v2, openapi::ReadForeignV2(answer.body, {facts.group, facts.version}));
+  const runtime::GroupVersion version{facts.group, facts.version};
+  ASSIGN_OR_RETURN(told.v2, openapi::ReadForeignV2(answer.body, version));
+  if (!told.has_v3) {
+    ASSIGN_OR_RETURN(openapi::Document converted, openapi::ConvertV2ToV3(answer.body, version));
+    told.converted = std::make_shared<const openapi::Document>(std::move(converted));
+  }
   told.v2_etag = answer.headers.Get("ETag");
   return {};
 }

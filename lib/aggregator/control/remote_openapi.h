@@ -19,6 +19,9 @@ namespace apiserver::inline v0::aggregator {
 // The URLs of documents of OpenAPI v3, by path: "apis/<group>/<version>".
 using DocumentUrls = std::map<std::string, std::string>;
 
+// A document of v3 that was made of one of v2.
+using ConvertedPtr = std::shared_ptr<const openapi::Document>;
+
 // Reads "/openapi/v3" of the extension server of an APIService: the documents of its group version
 // and of its group. A URL that leads elsewhere, or is too long, becomes that of its path. kInvalid:
 // it is no such index. Takes time and memory linear in the size.
@@ -38,6 +41,8 @@ class RemoteOpenApi {
     std::function<void(const std::string& name, DocumentUrls urls)> show_v3;
     // Takes its document of v2. Null: it has none.
     std::function<void(const std::string& name, openapi::ForeignV2Ptr document)> show_v2;
+    // Takes a document of v3 that was made of that of v2. Null: the server has v3 itself.
+    std::function<void(const std::string& name, ConvertedPtr document)> show_converted;
   };
   explicit RemoteOpenApi(Needs needs);
   ~RemoteOpenApi() { Stop(); }
@@ -55,6 +60,8 @@ class RemoteOpenApi {
     DocumentUrls v3;
     std::string v2_etag;
     openapi::ForeignV2Ptr v2;
+    bool has_v3 = false;
+    ConvertedPtr converted;  // What v2 says in the form of v3, if the server has none.
   };
 
   Status Sync(const std::string& name);

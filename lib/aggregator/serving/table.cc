@@ -73,6 +73,7 @@ void Table::Set(const Facts& facts) {
     entry.shown = std::nullopt;
     entry.urls.clear();
     entry.v2 = nullptr;
+    entry.converted = nullptr;
   }
   entry.facts = facts;
   if (facts.remote) {
@@ -128,6 +129,27 @@ void Table::ShowDocument(const std::string& name, openapi::ForeignV2Ptr document
   if (same) return;
   v2 = std::move(document);
   ++generation_;
+}
+
+void Table::ShowConverted(const std::string& name, ConvertedPtr document) {
+  const auto state = state_.Lock();
+  const auto found = state->entries.find(name);
+  if (found == state->entries.end() || !found->second.route) return;
+  ConvertedPtr& converted = found->second.converted;
+  const bool same =
+      converted && document ? converted->etag == document->etag : converted == document;
+  if (same) return;
+  converted = std::move(document);
+  ++generation_;
+}
+
+std::map<std::string, ConvertedPtr> Table::OpenApiV3() const {
+  std::map<std::string, ConvertedPtr> documents;
+  const auto state = state_.Lock();
+  for (const auto& [name, entry] : state->entries) {
+    if (entry.converted) documents.emplace(V3PathOf(entry.facts), entry.converted);
+  }
+  return documents;
 }
 
 // The path of a group belongs to the first of its extension servers, unless a version of it is

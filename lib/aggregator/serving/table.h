@@ -38,6 +38,9 @@ class Table final : public server::RouteSource {
   void ShowDocuments(const std::string& name, DocumentUrls urls);
   // Merges the document of OpenAPI v2 of its extension server. Null: it has none.
   void ShowDocument(const std::string& name, openapi::ForeignV2Ptr document);
+  // Answers for its group version with a document of OpenAPI v3 made of that of v2. Null: with
+  // none.
+  void ShowConverted(const std::string& name, ConvertedPtr document);
   // Returns an APIService as it was set last. nullopt: there is none.
   std::optional<Facts> FactsNamed(const std::string& name) const;
   // Returns the names of the remote APIServices.
@@ -54,6 +57,7 @@ class Table final : public server::RouteSource {
   void Arrange(std::vector<discovery::APIGroup>& groups) const override;
   std::map<std::string, std::string> OpenApiV3Urls() const override;
   std::vector<openapi::ForeignV2Ptr> ForeignOpenApiV2() const override;
+  std::map<std::string, ConvertedPtr> OpenApiV3() const override;
 
  private:
   // The requests of one remote APIService.
@@ -65,6 +69,7 @@ class Table final : public server::RouteSource {
     std::optional<discovery::APIVersion> shown;
     DocumentUrls urls;         // Of its documents of OpenAPI v3.
     openapi::ForeignV2Ptr v2;  // Its document of OpenAPI v2. Null: it is not known.
+    ConvertedPtr converted;    // Made of it, if the server has no OpenAPI v3.
   };
   // A document of OpenAPI v3, and who answers for it.
   struct RemoteDocument {
