@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares what a server and a kube-apiserver answer to requests about custom resources.
 
-usage: crd_differential.py --go KUBECONFIG --server KUBECONFIG|BINARY [--crds FOLDER] [--objects N] [--seed S]
-       crd_differential.py --go KUBECONFIG --record FILE [--crds FOLDER]...
+usage: crd_differential.py GO --server KUBECONFIG|BINARY [--crds FOLDER] [--objects N] [--seed S]
+       crd_differential.py GO --record FILE [--crds FOLDER]...
        crd_differential.py --server KUBECONFIG|BINARY [--replay FILE] [--crds FOLDER]
 
+GO is `--go KUBECONFIG` of a kube-apiserver that runs, or `--go BINARY --etcd BINARY`, which starts one.
 Each CRD is installed; discovery and OpenAPI are read; then N objects are made of the CRDs' schemas,
 most of them with one mistake, and sent with every verb. With --record the answers of the
 kube-apiserver are written to FILE, with --replay (the default is the file beside the fixture) they
@@ -15,17 +16,20 @@ does an entry of it without a difference.
 
 import argparse
 import collections
+import contextlib
 import fnmatch
 import json
 import os
 import re
 import sys
+import tempfile
 import time
 
 import crd_corpus
 import crd_documents
 from crd_answers import Peer, Request, differences, shortened
 from crd_requests import Requests, Used
+from go_kube_apiserver import kubeconfig_of
 from servers import Failure, running
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -256,7 +260,8 @@ def recorded_answers(path):
 
 def arguments():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
-    parser.add_argument("--go", help="kubeconfig of a kube-apiserver")
+    parser.add_argument("--go", help="a kube-apiserver that is started, or the kubeconfig of one that runs")
+    parser.add_argument("--etcd", help="the program on which a kube-apiserver is started")
     parser.add_argument("--server", help="a program that is started, or the kubeconfig of one that runs")
     parser.add_argument("--crds", default=FIXTURE)
     parser.add_argument("--only", default="*", help="pattern of the names of CRDs")
@@ -269,6 +274,8 @@ def arguments():
     args = parser.parse_args()
     if not args.go and (not args.server or args.record):
         parser.error("give --go or --server")
+    if args.go and os.access(args.go, os.X_OK) and not args.etcd:
+        parser.error("--go BINARY needs --etcd")
     return args
 
 
@@ -292,9 +299,11 @@ def compare(args, kubeconfig):
 
 def main():
     args = arguments()
-    if not args.server:
-        return 0 if compare(args, None) else 1
-    with running(args.server) as kubeconfig:
+    with contextlib.ExitStack() as stack:
+        if args.go and args.etcd:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            args.go = stack.enter_context(kubeconfig_of(args.go, args.etcd, folder))
+        kubeconfig = stack.enter_context(running(args.server)) if args.server else None
         return 0 if compare(args, kubeconfig) else 1
 
 

@@ -19,11 +19,8 @@ check.
 
 import argparse
 import base64
-import contextlib
 import json
 import os
-import ssl
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +28,8 @@ import time
 import crd_corpus
 from crd_objects import make
 from curl import Checker
-from interop_servers import Api, Etcd, free_port, our_server, started, wait_until
+from go_kube_apiserver import go_kube_apiserver
+from interop_servers import Etcd, our_server
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURE = os.path.join(HERE, "..", "testdata", "crds")
@@ -39,29 +37,6 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PROTOBUF, APPLY = "application/vnd.kubernetes.protobuf", "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
 STORED = "/registry/apiextensions.k8s.io/"
-
-
-@contextlib.contextmanager
-def go_server(binary, etcd, folder):
-    """A kube-apiserver alone, whose only user is one of system:masters."""
-    folder = os.path.join(folder, "go")
-    os.makedirs(folder, exist_ok=True)
-    key, tokens, port = os.path.join(folder, "sa.key"), os.path.join(folder, "tokens"), free_port()
-    if not os.path.exists(key):
-        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, stderr=subprocess.DEVNULL)
-    with open(tokens, "w", encoding="utf-8") as file:
-        file.write("turns,admin,1,system:masters\n")
-    command = [binary, "--etcd-servers=" + etcd.url, "--secure-port=%d" % port, "--bind-address=127.0.0.1",
-               "--cert-dir=" + folder, "--token-auth-file=" + tokens, "--authorization-mode=RBAC",
-               "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key,
-               "--service-account-signing-key-file=" + key, "--service-cluster-ip-range=10.96.0.0/24"]
-    with started(command, os.path.join(folder, "log")) as process:
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        api = Api("go", "https://127.0.0.1:%d" % port, context, {"Authorization": "Bearer turns"})
-        wait_until(api.ready, process, "the Go server")
-        with contextlib.closing(api):
-            yield api
 
 
 def stored_version(crd):
@@ -299,7 +274,7 @@ def main():
         turns, token = Turns(t, etcd, chosen(args.crds, args.count)), ""
         for number in range(args.turns):
             own = os.path.join(folder, str(number))
-            start = go_server(args.go_server, etcd, own) if number % 2 == 0 else our_server(
+            start = go_kube_apiserver(args.go_server, etcd, own) if number % 2 == 0 else our_server(
                 args.server, own, ["--etcd-servers=" + etcd.url])
             with start as api:
                 token = turns.turn(api, token, args.count // args.turns)

@@ -114,10 +114,10 @@ class Etcd:
 
 
 class Api:
-    """A client of one server over one connection, and its watches."""
+    """A client of one server over one connection, and its watches; `process` is the server's."""
 
-    def __init__(self, name, url, context, headers):
-        self.name, self.context, self.headers = name, context, headers
+    def __init__(self, name, url, context, headers, process):
+        self.name, self.context, self.headers, self.process = name, context, headers, process
         self.port = urllib.parse.urlparse(url).port
         self.connection = self.connect(timeout=60)
         self.watches, self.used = [], 0
@@ -210,7 +210,7 @@ def go_server(binary, folder, flags):
     with started(command, os.path.join(folder, "go.log")) as process:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        api = Api("go", "https://127.0.0.1:%d" % port, context, {})
+        api = Api("go", "https://127.0.0.1:%d" % port, context, {}, process)
         wait_until(api.ready, process, "the Go server")
         with contextlib.closing(api):
             yield api
@@ -230,7 +230,8 @@ def our_server(binary, folder, flags):
                  for key in ("server", "token", "certificate-authority-data")}
         authority = base64.b64decode(found["certificate-authority-data"]).decode()
         context = ssl.create_default_context(cadata=authority)
-        api = Api("ours", found["server"], context, {"Authorization": "Bearer " + found["token"]})
+        api = Api("ours", found["server"], context, {"Authorization": "Bearer " + found["token"]},
+                  process)
         wait_until(api.ready, process, "our server")
         with contextlib.closing(api):
             yield api
