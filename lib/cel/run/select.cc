@@ -1,7 +1,9 @@
 #include "cel/run/lookup.h"
 #include "cel/run/machine.h"
 #include "cel/run/marks.h"
+#include "cel/run/member_index.h"
 #include "cel/run/rewrap.h"
+#include "cel/run/views.h"
 
 namespace apiserver::v0::cel::steps {
 namespace {
@@ -76,9 +78,27 @@ const Instruction* FinishMaybe(Machine& machine, const Instruction& step,
   return Finish(machine, step, *found, in_optional);
 }
 
+// Finds what most selections ask for: a member of data that no schema describes, outside of has()
+// and of optional chains. nullptr: the selection is another, or there is no such member.
+const runtime::Value* PlainMember(Machine& machine, const Instruction& step) {
+  const Value& object = machine.At(step.a);
+  const bool plain = object.is_map() && object.is_data() && object.schema() == nullptr;
+  const bool may_be_absent = (step.flags & (plan::kTest | plan::kOptional)) != 0;
+  if (!plain || may_be_absent || Marks::InOptional(object)) return nullptr;
+  const std::string_view name = machine.program.names[step.b].name;
+  const std::span<const runtime::Member> members = object.data_members();
+  return members.size() <= kSearchedMembersMax ? FindMember(members, name)
+                                               : machine.arena.FindMember(members, name);
+}
+
 }  // namespace
 
 const Instruction* Select(Machine& machine, const Instruction& step) {
+  if (const runtime::Value* const member = PlainMember(machine, step)) {
+    ++machine.cost;
+    machine.registers[step.dst] = Value::FromData(*member, nullptr, machine.arena);
+    return &step + 1;
+  }
   const Instruction* next = nullptr;
   const auto [object, in_optional] = Begin(machine, step, next);
   if (object == nullptr) return next;
