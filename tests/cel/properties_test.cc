@@ -1,5 +1,6 @@
 // Tries properties of all expressions with random ones.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/schema_loader.h"
 #include "cel/bounded_world.h"
+#include "cel/declare/range.h"
 #include "cel/small_world.h"
 
 namespace {
@@ -134,4 +136,21 @@ TEST_CASE("cel: a rule costs no more than its estimate within the bounds of its 
   BoundedRules rules(1);
   for (int i = 0; i < kWorlds; ++i) rules.TryWorld(kExpressions);
   CHECK(rules.tried() > kWorlds * kExpressions / 2);
+}
+
+TEST_CASE("cel: a cost by a factor is rounded up as Go rounds it", "[cel]") {
+  constexpr double kFactors[] = {cel::kStringTraversal, cel::kRegexLength, 1.0, 3.7};
+  std::uint64_t random = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    // Of all sizes, with those of texts often.
+    const std::uint64_t value = i < 2'000 ? static_cast<std::uint64_t>(i) : random >> (i % 64);
+    for (const double factor : kFactors) {
+      const double product = std::ceil(static_cast<double>(value) * factor);
+      const std::uint64_t expected =
+          product >= 18446744073709551615.0 ? cel::kUnbounded : static_cast<std::uint64_t>(product);
+      if (cel::MultiplyByFactor(value, factor) == expected) continue;
+      FAIL(value << " * " << factor);
+    }
+  }
 }

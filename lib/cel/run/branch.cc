@@ -35,12 +35,20 @@ const Instruction* JumpIfTrue(Machine& machine, const Instruction& step) {
 }
 
 const Instruction* And(Machine& machine, const Instruction& step) {
-  machine.registers[step.dst] = Combined(machine.At(step.a), machine.At(step.b), false);
+  const Value& a = machine.At(step.a);
+  const Value& b = machine.At(step.b);
+  const bool bools = a.is_bool() && b.is_bool();
+  machine.registers[step.dst] =
+      bools ? Value::Bool(a.AsBool() && b.AsBool()) : Combined(a, b, false);
   return &step + 1;
 }
 
 const Instruction* Or(Machine& machine, const Instruction& step) {
-  machine.registers[step.dst] = Combined(machine.At(step.a), machine.At(step.b), true);
+  const Value& a = machine.At(step.a);
+  const Value& b = machine.At(step.b);
+  const bool bools = a.is_bool() && b.is_bool();
+  machine.registers[step.dst] =
+      bools ? Value::Bool(a.AsBool() || b.AsBool()) : Combined(a, b, true);
   return &step + 1;
 }
 
