@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -91,6 +92,51 @@ TEST_CASE("aggregator: an extension server that dies is noticed after the period
                       "False/FailedDiscoveryCheck/failing or missing response from " + url +
                           ": Get \"" + url + "\": dial tcp " + host +
                           ": connect: connection refused"));
+}
+
+// Four clients ask without a pause while the APIService is deleted and made again, its service goes
+// and comes, and its server says that it fails.
+TEST_CASE("aggregator: an APIService that flaps is there, unavailable or gone, and nothing else") {
+  std::atomic<bool> fails = false;
+  const Target target(ServicePair("api.ns.svc"), [&fails](http::Exchange& exchange) {
+    exchange.writer().Send({.code = fails ? 500 : 200}, "");
+    return http::Step::Done();
+  });
+  const std::string host = const_cast<Target&>(target).host();
+  const Front front(std::chrono::milliseconds(20), std::chrono::milliseconds(20));
+  front.Serve(host);
+  constexpr char kWidgets[] = "/apis/example.com/v1/widgets";
+  Guarded<std::set<int>> seen;
+  std::atomic<bool> over = false;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back([&] {
+      while (!over) {
+        const int code = front.Get(kWidgets).code;
+        seen.Lock()->insert(code);
+      }
+    });
+  }
+  for (int turn = 0; turn < 5; ++turn) {
+    CHECK(front.AddRemote("example.com", "v1") == 201);
+    CHECK(front.Becomes("v1.example.com", "True/Passed/"));
+    front.services->Remove("ns", "api");
+    CHECK(front.Becomes("v1.example.com", "False/ServiceNotFound/"));
+    front.Serve(host);
+    CHECK(front.Becomes("v1.example.com", "True/Passed/"));
+    fails = true;
+    CHECK(front.Becomes("v1.example.com", "False/FailedDiscoveryCheck/"));
+    fails = false;
+    const std::string path = std::string(kAPIServices) + "/v1.example.com";
+    CHECK(front.server->Call("DELETE", path).code == 200);
+    CHECK(Eventually([&] { return front.Get(kWidgets).code == 404; }));
+  }
+  over = true;
+  for (std::thread& client : clients) client.join();
+  // 500 is the server's own word, until it is noticed.
+  const std::set<int> codes = *seen.Lock();
+  for (const int code : codes) CHECK(std::set<int>{200, 404, 500, 503}.contains(code));
+  CHECK(front.Get("/readyz").code == 200);
 }
 
 // The answers of TestSync of remote_available_controller_test.go.
