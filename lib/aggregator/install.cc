@@ -202,9 +202,7 @@ class Running : public std::enable_shared_from_this<Running> {
     (void)pool_.PostAfter(options_.availability_period, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self == nullptr || *self->stopped_.Lock()) return;
-      for (const auto& each : self->informer_->List()) {
-        self->availability_.Add(std::string(each->name()));
-      }
+      for (const std::string& name : self->table_->RemoteNames()) self->availability_.Add(name);
       self->LookAgainLater();
     });
   }

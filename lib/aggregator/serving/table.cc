@@ -67,11 +67,14 @@ void Table::Set(const Facts& facts) {
   const auto state = state_.Lock();
   Entry& entry = state->entries[facts.name];
   if (entry.facts == facts) return;
+  // A new entry has no name yet.
+  if (!entry.facts.name.empty() && !entry.facts.remote) CountLocal(entry.facts.group, -1, *state);
+  if (!facts.remote) CountLocal(facts.group, 1, *state);
   if (entry.route && !facts.remote) {
     state->routes.erase(KeyOf(entry.facts));
     entry.route = nullptr;
     entry.shown = std::nullopt;
-    entry.urls.clear();
+    SetUrls({}, entry, *state);
     entry.v2 = nullptr;
     entry.converted = nullptr;
   }
@@ -90,7 +93,13 @@ void Table::Remove(const std::string& name) {
     const auto state = state_.Lock();
     const auto entry = state->entries.find(name);
     if (entry == state->entries.end()) return;
-    if (entry->second.route) state->routes.erase(KeyOf(entry->second.facts));
+    SetUrls({}, entry->second, *state);
+    const Facts& facts = entry->second.facts;
+    if (entry->second.route) {
+      state->routes.erase(KeyOf(facts));
+    } else {
+      CountLocal(facts.group, -1, *state);
+    }
     state->entries.erase(entry);
     PlaceDocuments(*state);
     ++generation_;
@@ -115,7 +124,7 @@ void Table::ShowDocuments(const std::string& name, DocumentUrls urls) {
   const auto state = state_.Lock();
   const auto found = state->entries.find(name);
   if (found == state->entries.end() || !found->second.route || found->second.urls == urls) return;
-  found->second.urls = std::move(urls);
+  SetUrls(std::move(urls), found->second, *state);
   PlaceDocuments(*state);
   ++generation_;
 }
@@ -152,15 +161,29 @@ std::map<std::string, ConvertedPtr> Table::OpenApiV3() const {
   return documents;
 }
 
+void Table::SetUrls(DocumentUrls urls, Entry& entry, State& state) {
+  if (!entry.urls.empty()) --state.documented;
+  entry.urls = std::move(urls);
+  if (!entry.urls.empty()) ++state.documented;
+}
+
+void Table::CountLocal(const std::string& group, int more, State& state) {
+  const auto count = state.local.try_emplace(group, 0).first;
+  count->second += more;
+  if (count->second == 0) state.local.erase(count);
+}
+
 // The path of a group belongs to the first of its extension servers, unless a version of it is
 // local.
 void Table::PlaceDocuments(State& state) {
   state.documents.clear();
+  if (state.documented == 0) return;
   std::vector<const Facts*> all;
-  for (const auto& [name, entry] : state.entries) all.push_back(&entry.facts);
+  for (const auto& [name, entry] : state.entries) {
+    if (!entry.urls.empty()) all.push_back(&entry.facts);
+  }
   for (const auto& versions : SortedByGroupAndVersion(std::move(all))) {
-    const bool whole = std::all_of(versions.begin(), versions.end(),
-                                   [](const Facts* each) { return each->remote.has_value(); });
+    const bool whole = !state.local.contains(versions.front()->group);
     for (const Facts* const facts : versions) {
       const Entry& entry = state.entries.at(facts->name);
       for (const auto& [path, url] : entry.urls) {

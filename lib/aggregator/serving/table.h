@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,9 +82,16 @@ class Table final : public server::RouteSource {
     // By "<group>/<version>", those that are remote.
     std::unordered_map<std::string, std::shared_ptr<ProxyRoute>> routes;
     std::map<std::string, RemoteDocument, std::less<>> documents;  // By path.
+    std::size_t documented = 0;                                    // How many entries have URLs.
+    std::map<std::string, int> local;  // How many local versions a group has, if any.
   };
 
-  // Finds who answers for each document.
+  // Sets the URLs of an entry.
+  static void SetUrls(DocumentUrls urls, Entry& entry, State& state);
+  // Counts a local version of a group, or one less.
+  static void CountLocal(const std::string& group, int more, State& state);
+  // Finds who answers for each document. Does nothing for servers that only have local APIServices,
+  // which may be thousands.
   static void PlaceDocuments(State& state);
 
   const ProxyHandlerOptions handlers_;
