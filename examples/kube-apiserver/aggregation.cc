@@ -79,7 +79,9 @@ Status Aggregation::Install(server::GenericAPIServer& api,
                            .service_resolver = aggregator::NewReachableServiceResolver(services_),
                            .services = services_,
                            .proxy_client = proxy_client_,
-                           .auto_register = true})
+                           .auto_register = true,
+                           // Thousands of definitions would be in memory twice.
+                           .register_definitions = false})
           .status());
   return aggregator::PublishClusterAuthentication(api,
                                                   {.own = [this] { return Authentication(); }});

@@ -107,11 +107,7 @@ class Running : public std::enable_shared_from_this<Running> {
   Status Register(const Context& ctx) {
     if (!options_.auto_register) return {};
     RETURN_IF_ERROR(WantBuiltIn(ctx));
-    const auto served = client_->Call(ctx, {.target = "/apis/apiextensions.k8s.io/v1"});
-    if (served.ok() && served->code == 200) {
-      definitions_->Start();
-      while (!definitions_->WaitForSync(kSyncStep)) RETURN_IF_ERROR(ctx.Err());
-    }
+    if (options_.register_definitions) RETURN_IF_ERROR(FollowDefinitions(ctx));
     std::set<std::string> at_start;
     for (const auto& each : informer_->List()) at_start.emplace(each->name());
     registration_.Start(std::move(at_start));
@@ -130,6 +126,14 @@ class Running : public std::enable_shared_from_this<Running> {
   }
 
  private:
+  Status FollowDefinitions(const Context& ctx) {
+    const auto served = client_->Call(ctx, {.target = "/apis/apiextensions.k8s.io/v1"});
+    if (!served.ok() || served->code != 200) return {};
+    definitions_->Start();
+    while (!definitions_->WaitForSync(kSyncStep)) RETURN_IF_ERROR(ctx.Err());
+    return {};
+  }
+
   // Wants the group versions of the server that a kube-apiserver registers.
   Status WantBuiltIn(const Context& ctx) {
     for (const char* const path : {"/api", "/apis"}) {
