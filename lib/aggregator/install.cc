@@ -169,6 +169,7 @@ class Running : public std::enable_shared_from_this<Running> {
         *client_,
         {.target = {.resource = {"apiextensions.k8s.io", "v1", "customresourcedefinitions"}},
          .handlers = {std::move(handler)},
+         .transform = &CustomGroups::UsedOf,
          .log = &log});
   }
 

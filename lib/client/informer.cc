@@ -58,6 +58,9 @@ class Reflector final : public Informer {
   }
 
   bool Stopped() const { return stopped_.HasBeenNotified(); }
+  ObjectPtr Kept(const ObjectPtr& object) const {
+    return options_.transform ? options_.transform(object) : object;
+  }
 
   Status Sync() {
     if (!watch_list_) return ListAll();
@@ -98,8 +101,8 @@ class Reflector final : public Informer {
     while (true) {
       Result<runtime::List> page = client_.List(ctx_, options_.target, options);
       if (!page.ok()) return Expire(page.status());
-      for (ObjectPtr& object : page->items) {
-        objects.insert_or_assign(Mirror::KeyOf(*object), std::move(object));
+      for (const ObjectPtr& object : page->items) {
+        objects.insert_or_assign(Mirror::KeyOf(*object), Kept(object));
       }
       resource_version = page->resource_version;
       if (page->continue_token.empty()) break;
@@ -130,7 +133,7 @@ class Reflector final : public Informer {
       if (event->type == watch::EventType::kDeleted) {
         objects.erase(Mirror::KeyOf(*event->object));
       } else {
-        objects.insert_or_assign(Mirror::KeyOf(*event->object), event->object);
+        objects.insert_or_assign(Mirror::KeyOf(*event->object), Kept(event->object));
       }
     }
   }
@@ -157,9 +160,9 @@ class Reflector final : public Informer {
       alive = true;
       wait_ = options_.backoff;
       if (event->type == watch::EventType::kDeleted) {
-        mirror_.Remove(event->object);
+        mirror_.Remove(Kept(event->object));
       } else if (event->type != watch::EventType::kBookmark) {
-        mirror_.Put(event->object);
+        mirror_.Put(Kept(event->object));
       }
       *resource_version_.Lock() = event->resource_version;
     }

@@ -161,13 +161,17 @@ TEST_CASE("aggregator: definitions of custom resources want what they serve") {
     const std::string json = R"({"metadata":{"name":")" + name +
                              R"("},"spec":{"group":"b.com","versions":[)" + versions + "]}}";
     const runtime::Value root = codec::ParseJson(arena.Copy(json), arena).value();
-    groups.Set(
-        runtime::Object(runtime::Kind::Untyped({"", "v1", "Any"}), "v1", std::move(arena), root));
+    const auto definition = std::make_shared<const runtime::Object>(
+        runtime::Kind::Untyped({"", "v1", "Any"}), "v1", std::move(arena), root);
+    const auto used = aggregator::CustomGroups::UsedOf(definition);
+    CHECK(used->name() == name);
+    CHECK((*used)["spec"]["versions"].items()[0]["schema"].is_null());
+    groups.Set(*used);
   };
   const auto code = [&front](const std::string& name) {
     return front.Get(std::string(kAPIServices) + "/" + name).code;
   };
-  set("as.b.com", R"({"name":"v1","served":true},{"name":"v2","served":false})");
+  set("as.b.com", R"({"name":"v1","served":true,"schema":{}},{"name":"v2","served":false})");
   set("bs.b.com", R"({"name":"v1","served":true},{"name":"v3","served":true})");
   CHECK(Eventually([&] { return code("v1.b.com") == 200 && code("v3.b.com") == 200; }));
   CHECK(code("v2.b.com") == 404);

@@ -187,9 +187,9 @@ struct InformerFixture {
   Recorder recorder;
   std::unique_ptr<Informer> informer;
 
-  explicit InformerFixture(std::deque<Act> script, bool watch_list = true)
+  explicit InformerFixture(std::deque<Act> script, bool watch_list = true,
+                           InformerOptions options = {})
       : client(std::move(script)) {
-    InformerOptions options;
     options.target = {.resource = {"g", "v1", "things"}, .namespace_ = "ns"};
     options.handlers = {recorder.handler()};
     options.watch_list = watch_list;
@@ -216,6 +216,33 @@ TEST_CASE("client: an informer fills itself from the first events of a watch", "
   CHECK(f.informer->Get("ns", "b") == nullptr);
   CHECK(f.informer->Get("other", "a") == nullptr);
   CHECK(f.client.asked() == Log{"watchlist rv="});
+}
+
+TEST_CASE("client: an informer keeps and tells what its transform makes", "[client]") {
+  InformerOptions options;
+  options.transform = [](const ObjectPtr& whole) {
+    auto part = std::make_unique<runtime::Object>(whole->kind_ptr(), whole->version());
+    for (const char* const member : {"namespace", "name", "resourceVersion", "uid"}) {
+      part->Edit("metadata", member) = std::string(whole->metadata()[member].AsString());
+    }
+    part->Edit("metadata", "uid") = "transformed";
+    return ObjectPtr(std::move(part));
+  };
+  std::deque<Act> acts;
+  SECTION("of initial events") {
+    acts = {Watching{.events = {Changed(EventType::kAdded, "a", "1"), Bookmark("5", true),
+                                Changed(EventType::kModified, "a", "6")},
+                     .open_end = true}};
+  }
+  SECTION("of lists and later events") {
+    acts = {meta::NewInvalid({"meta.k8s.io", "ListOptions"}, "", {}),
+            ListOf({Thing("a", "1")}, "5"),
+            Watching{.events = {Changed(EventType::kModified, "a", "6")}, .open_end = true}};
+  }
+  InformerFixture f(std::move(acts), true, std::move(options));
+
+  CHECK(f.recorder.WaitFor(2) == Log{"add a@1", "update a@1 to a@6"});
+  CHECK(f.informer->Get("ns", "a")->uid() == "transformed");
 }
 
 TEST_CASE("client: an informer has not synced before the initial events have ended", "[client]") {

@@ -35,6 +35,10 @@ struct InformerOptions {
   meta::FieldSelector field_selector = {};
   // Added before the start, so that each handler sees every object.
   std::vector<InformerHandler> handlers = {};
+  // Returns what is kept and told of an object, most often a part of it that takes less memory: it
+  // has the same name, namespace, uid and resourceVersion. client-go's TransformFunc. Called on the
+  // informer's thread, which may block. Null: objects are kept whole.
+  std::function<runtime::ObjectPtr(const runtime::ObjectPtr& object)> transform = nullptr;
   // Requests the list as the first events of a watch; a server that refuses is asked for a list.
   bool watch_list = true;
   std::int64_t page_objects_max = 500;

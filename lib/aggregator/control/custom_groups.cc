@@ -10,6 +10,25 @@ constexpr std::int64_t kCustomVersionPriority = 100;
 
 }  // namespace
 
+runtime::ObjectPtr CustomGroups::UsedOf(const runtime::ObjectPtr& definition) {
+  auto used = std::make_unique<runtime::Object>(definition->kind_ptr(), definition->version());
+  for (const char* const member : {"name", "uid", "resourceVersion"}) {
+    used->Edit("metadata", member) = std::string(definition->metadata()[member].AsString());
+  }
+  const runtime::Value spec = (*definition)["spec"];
+  used->Edit("spec", "group") = std::string(spec["group"].AsString());
+  runtime::Arena& arena = used->arena();
+  runtime::ListBuilder versions(arena);
+  for (const runtime::Value& version : spec["versions"].items()) {
+    runtime::MapBuilder one(arena);
+    one.Add("name", runtime::Value::String(arena.Copy(version["name"].AsString())));
+    one.Add("served", runtime::Value::Bool(version["served"].AsBool()));
+    versions.Add(one.Build());
+  }
+  used->SetPath({"spec", "versions"}, versions.Build());
+  return used;
+}
+
 void CustomGroups::Set(const runtime::Object& definition) {
   std::map<std::string, Wanted> next;
   const runtime::Value spec = definition["spec"];

@@ -16,6 +16,9 @@ class CustomGroups {
   // `registration` must outlive this.
   explicit CustomGroups(AutoRegister& registration) : registration_(registration) {}
 
+  // Returns the part of a definition that is used here: most of the rest is schemas.
+  static runtime::ObjectPtr UsedOf(const runtime::ObjectPtr& definition);
+
   // A definition is there, or has changed.
   void Set(const runtime::Object& definition);
   // A definition has gone.
