@@ -80,7 +80,7 @@ Status Aggregation::Install(server::GenericAPIServer& api,
                            .services = services_,
                            .proxy_client = proxy_client_,
                            .auto_register = true,
-                           // Thousands of definitions would be in memory twice.
+                           // They would add a fifth to what a definition takes.
                            .register_definitions = false})
           .status());
   return aggregator::PublishClusterAuthentication(api,
