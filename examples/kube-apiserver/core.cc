@@ -67,6 +67,12 @@ class OfNamespaces final : public Plain {
   rest::ResetFields GetResetFields() const override { return {{"v1", {{"status"}}}}; }
 };
 
+// Returns where a kube-apiserver keeps a resource that is installed here: it may have been the one
+// that used this etcd before.
+std::string ResourcePrefix(const apiserver::runtime::GroupResource& resource) {
+  return resource.resource == "services" ? "services/specs" : resource.resource;
+}
+
 // Adds the kinds named, of those given, unless the server knows them.
 Status Choose(const Result<std::vector<KindPtr>>& kinds, const std::vector<std::string>& names,
               server::GenericAPIServer& api, std::vector<server::Resource>& resources) {
@@ -128,7 +134,9 @@ Status InstallCore(server::GenericAPIServer& api, const registry::StorageConfig&
       {"ConfigMap", "Event", "Namespace", "Secret", "Service", "ServiceAccount"}, api, resources));
   APISERVER_RETURN_IF_ERROR(Choose(groups::coordination::Kinds(), {"Lease"}, api, resources));
   APISERVER_RETURN_IF_ERROR(Choose(groups::discovery::Kinds(), {"EndpointSlice"}, api, resources));
-  APISERVER_RETURN_IF_ERROR(server::InstallKinds(api, storage, std::move(resources)).status());
+  registry::StorageConfig as_upstream = storage;
+  as_upstream.resource_prefix = &ResourcePrefix;
+  APISERVER_RETURN_IF_ERROR(server::InstallKinds(api, as_upstream, std::move(resources)).status());
   const auto follow = [namespaces](const server::HookContext& hook) {
     return Follow(hook, *namespaces);
   };

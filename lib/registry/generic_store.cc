@@ -21,6 +21,9 @@ namespace {
 // "/registry/wardle.example.com/flunders".
 std::string PrefixFor(const StorageConfig& config, const runtime::Kind& kind) {
   std::string prefix = config.prefix;
+  const std::string own =
+      config.resource_prefix ? config.resource_prefix({kind.group(), kind.plural()}) : "";
+  if (!own.empty()) return prefix.append("/").append(own);
   if (!kind.group().empty()) prefix.append("/").append(kind.group());
   return prefix.append("/").append(kind.plural());
 }

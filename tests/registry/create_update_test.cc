@@ -37,6 +37,17 @@ TEST_CASE("registry: keys are <prefix>/<group>/<plural>/<namespace>/<name>", "[r
   CHECK(fixture.engine->Range(fixture.ctx, request)->kvs.size() == 1);
 }
 
+TEST_CASE("registry: a server may have other keys for a resource", "[registry]") {
+  Fixture fixture;
+  fixture.config.resource_prefix = [](const runtime::GroupResource& resource) {
+    return resource.resource == "widgets" ? "widgets/specs" : "";
+  };
+  fixture.Create("one");
+  storage::kv::RangeRequest request;
+  request.key = "/registry/widgets/specs/ns/one";
+  CHECK(fixture.engine->Range(fixture.ctx, request)->kvs.size() == 1);
+}
+
 TEST_CASE("registry: cluster-scoped objects have no namespace", "[registry]") {
   Fixture fixture;
   fixture.strategy->namespaced = false;

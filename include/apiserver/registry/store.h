@@ -36,6 +36,11 @@ struct StorageConfig {
   // The prefix of every key. A resource's keys begin with "<prefix>/<group>/<plural>/", as with
   // Go's RecommendedOptions.
   std::string prefix = "/registry";
+  // Returns what the keys of a resource have instead of "<group>/<plural>", without slashes at its
+  // ends: a kube-apiserver keeps services below "services/specs". Null, or it returns "": nothing
+  // is replaced. RESTOptions.ResourcePrefix of k8s.io/apiserver. Called inside NewStore, on its
+  // thread; must not block.
+  std::function<std::string(const runtime::GroupResource&)> resource_prefix = nullptr;
   // Returns the transformer that a resource's values pass before they are stored. Empty, or it
   // returns null: values are stored untransformed. See storage::value::Encryption::TransformerFor.
   // Called inside NewStore, on its thread; may block.
