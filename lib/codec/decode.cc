@@ -150,6 +150,21 @@ Status NotThisCustomKind(const DecodeOptions& options, const GroupVersionKind& g
   return meta::NewInvalid({gvk.group, gvk.kind}, root["metadata"]["name"].AsString(), errors);
 }
 
+// The refusal of a custom object that does not say its kind. A lenient decoder of JSON has taken
+// the kind from the path by then.
+Status WithoutKind(MediaType type, const DecodeOptions& options, const std::string& api_version,
+                   const std::string& body) {
+  const Status missing = BadRequest(MissingKindMessage(body));
+  if (!options.lenient || type != MediaType::kJson) {
+    return Unrecognized(*options.kind, missing, body);
+  }
+  const auto gv = ParseGroupVersion(api_version);
+  if (!gv.ok()) return Unrecognized(*options.kind, gv.status(), body);
+  const GroupVersionKind gvk =
+      WithDefaults({gv->group, gv->version, ""}, options.kind->gvk(options.version));
+  return CannotBeHandled(gvk, *options.kind, missing.message());
+}
+
 // Orders unknown and duplicate fields as encoding/json meets them when it decodes into a Go type.
 void AddInOrder(const std::vector<runtime::UnknownMember>& unknown,
                 const std::vector<DuplicateKey>& duplicates,
@@ -301,7 +316,7 @@ Result<DecodedObject> DecodeObject(MediaType type, std::shared_ptr<const std::st
   if (!parsed.ok()) return Unrecognized(*options.kind, parsed.status(), *body);
   const bool custom = IsCustom(*options.kind);
   if (custom && parsed->kind.empty()) {
-    return Unrecognized(*options.kind, BadRequest(MissingKindMessage(*body)), *body);
+    return WithoutKind(type, options, parsed->api_version, *body);
   }
   const Result<GroupVersionKind> gvk = GvkOf(parsed->api_version, parsed->kind, options);
   if (!gvk.ok()) return Unrecognized(*options.kind, gvk.status(), *body);

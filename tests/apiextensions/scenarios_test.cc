@@ -450,3 +450,42 @@ TEST_CASE("scenarios: bodies that are too large or too deep are refused at once"
   CHECK(server.Patch(kFirst, R"({"value":)" + nested + "}").code == 400);
   CHECK(server.Apply(kFirst, json + nested + "}").code == 400);
 }
+
+// A kube-apiserver 1.35.4 answered so.
+TEST_CASE("scenarios: Ignore changes the words about an object without a kind", "[apiextensions]") {
+  CustomServer server;
+  server.Define(testing::FooDefinition());
+  const std::string body = R"({"apiVersion":"example.com/v1","metadata":{"name":"one"}})";
+  const std::string missing = "Object 'Kind' is missing in '" + body + "'";
+  const auto words = [&](const std::string& validation) {
+    const Answer answer = server.Call("POST", kFoos + ("?fieldValidation=" + validation), body);
+    CHECK(answer.code == 400);
+    return answer.message();
+  };
+  CHECK(words("Ignore") == "Foo in version \"v1\" cannot be handled as a Foo: " + missing);
+  for (const char* const validation : {"Strict", "Warn"}) {
+    CHECK(words(validation) == "the object provided is unrecognized (must be of type Foo): " +
+                                   missing + " (" + body.substr(0, 30) + " ...)");
+  }
+}
+
+// A kube-apiserver 1.35.4 answered so.
+TEST_CASE("scenarios: a patch to an unknown version knows no field", "[apiextensions]") {
+  CustomServer server;
+  server.Define(testing::FooDefinition());
+  REQUIRE(server.Call("POST", kFoos, Foo("one")).code == 201);
+  const std::string patch = R"({"apiVersion":"example.com/v9"})";
+  const std::string compared = R"(Invalid value: "example.com/v9": must be example.com/v1)";
+  const auto cause = [](const Answer& answer) {
+    CHECK(answer.code == 422);
+    REQUIRE(answer["details"]["causes"].size() == 1);
+    return std::string(answer["details"]["causes"].at(0)["message"].AsString());
+  };
+  CHECK(cause(server.Patch(kFirst + "?fieldValidation=Ignore", patch)) == compared);
+  const Answer warned = server.Patch(kFirst + "?fieldValidation=Warn", patch);
+  CHECK(cause(warned) == compared);
+  CHECK(warned.headers.Get("Warning") == R"(299 - "unknown field \"spec\"")");
+  const Answer strict = server.Patch(kFirst + "?fieldValidation=Strict", patch);
+  CHECK(cause(strict).ends_with(R"(: strict decoding error: unknown field "spec")"));
+  CHECK(strict["details"]["causes"].at(0)["field"].AsString() == "patch");
+}

@@ -53,6 +53,9 @@ struct DecodeOptions {
   // all of its members but metadata among the strict errors, for the caller to refuse: as upstream
   // does.
   bool unknown_versions = false;
+  // The strict errors are not wanted, as with fieldValidation=Ignore. Upstream words the refusal of
+  // a custom resource in JSON that does not say its kind otherwise then.
+  bool lenient = false;
 };
 // A request's object.
 struct DecodedObject {

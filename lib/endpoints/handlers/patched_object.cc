@@ -36,6 +36,43 @@ Status Invalid(const Patched& patched, std::string why) {
   return meta::NewInvalid({}, "", errors);
 }
 
+// Refuses, warns of or ignores the unknown fields of the patch, which come first, and of the
+// patched object.
+Status CheckStrictly(const Context& ctx, const PatchRequest& request, const Patched& patched,
+                     std::vector<std::string> unknown) {
+  const meta::FieldValidation validation = request.options.field_validation;
+  if (validation == meta::FieldValidation::kIgnore) return {};
+  if (patched.from_unstructured) std::sort(unknown.begin(), unknown.end());
+  unknown.insert(unknown.begin(), patched.strict_errors.begin(), patched.strict_errors.end());
+  if (unknown.empty()) return {};
+  if (validation == meta::FieldValidation::kStrict) {
+    std::string why = "strict decoding error: ";
+    for (const std::string& error : unknown) why += (&error == unknown.data() ? "" : ", ") + error;
+    return Invalid(patched, std::move(why));
+  }
+  for (const std::string& error : unknown) rest::AddWarning(ctx, error);
+  return {};
+}
+
+// Checks a custom object that a patch has put into a version which its definition does not have:
+// upstream decodes it without a schema, which knows its metadata alone.
+Status CheckUnknownVersion(const Context& ctx, const PatchRequest& request, const Patched& patched,
+                           const codec::TypeMeta& type, const runtime::Object& object) {
+  const auto version = codec::ParseGroupVersion(type.api_version);
+  const runtime::Kind& kind = object.kind();
+  const bool unknown_version = version.ok() && version->group == kind.group() &&
+                               type.kind == kind.kind() &&
+                               kind.FindVersion(version->version) == nullptr;
+  if (!unknown_version) return {};
+  std::vector<std::string> unknown;
+  for (const runtime::Member& member : object.root().members()) {
+    if (member.key == std::string_view("metadata")) continue;
+    unknown.push_back("unknown field " + field::QuoteShort(member.key));
+  }
+  std::sort(unknown.begin(), unknown.end());
+  return CheckStrictly(ctx, request, patched, std::move(unknown));
+}
+
 // A custom resource is decoded as any kind; what it is instead its validator says.
 Status CheckCustomType(const Patched& patched, const codec::TypeMeta& type,
                        const runtime::Object& object) {
@@ -74,15 +111,18 @@ Result<Patched> ApplyByType(const PatchRequest& request, runtime::Value document
 
 // Takes kind and apiVersion from the patched document, which contains them. The result may be in
 // another version of the kind, but not of another kind; converter.go does not check that.
-Status TakeType(const Patched& patched, runtime::Object& object) {
+Status TakeType(const Context& ctx, const PatchRequest& request, const Patched& patched,
+                runtime::Object& object) {
   const runtime::Kind& kind = object.kind();
   runtime::Value root = patched.document;
   const auto type = codec::TakeTypeMeta(root, object.arena());
   if (!type.ok()) return Invalid(patched, std::string(type.status().message()));
   object.SetRoot(root);
   if (patched.from_unstructured) return {};
-  if (kind.semantics() == runtime::Semantics::kCustomResource)
+  if (kind.semantics() == runtime::Semantics::kCustomResource) {
+    RETURN_IF_ERROR(CheckUnknownVersion(ctx, request, patched, *type, object));
     return CheckCustomType(patched, *type, object);
+  }
   runtime::GroupVersionKind gvk = object.gvk();
   if (!type->kind.empty()) gvk.kind = type->kind;
   if (!type->api_version.empty()) {
@@ -97,7 +137,8 @@ Status TakeType(const Patched& patched, runtime::Object& object) {
   return {};
 }
 
-Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& object) {
+Result<Patched> PatchDocument(const Context& ctx, const PatchRequest& request,
+                              runtime::Object& object) {
   runtime::Arena& arena = object.arena();
   const std::string api_version = object.gvk().group_version().ToString();
   runtime::MapBuilder document(arena);
@@ -110,7 +151,7 @@ Result<Patched> PatchDocument(const PatchRequest& request, runtime::Object& obje
   if (!patched.document.is_map()) {
     return meta::NewBadRequest("the patch did not leave an object");
   }
-  RETURN_IF_ERROR(TakeType(patched, object));
+  RETURN_IF_ERROR(TakeType(ctx, request, patched, object));
   return patched;
 }
 
@@ -130,36 +171,19 @@ Status Settle(const Patched& patched, runtime::Object& object) {
 
 }  // namespace
 
-// Errors of the patch itself come first, then those of the patched object.
-Status PatchedObject::CheckStrictly(const Context& ctx, const Patched& patched,
-                                    std::vector<std::string> unknown) const {
-  const meta::FieldValidation validation = request_.options.field_validation;
-  if (validation == meta::FieldValidation::kIgnore) return {};
-  if (patched.from_unstructured) std::sort(unknown.begin(), unknown.end());
-  unknown.insert(unknown.begin(), patched.strict_errors.begin(), patched.strict_errors.end());
-  if (unknown.empty()) return {};
-  if (validation == meta::FieldValidation::kStrict) {
-    std::string why = "strict decoding error: ";
-    for (const std::string& error : unknown) why += (&error == unknown.data() ? "" : ", ") + error;
-    return Invalid(patched, std::move(why));
-  }
-  for (const std::string& error : unknown) rest::AddWarning(ctx, error);
-  return {};
-}
-
 Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
     const Context& ctx, const runtime::Object& current) const {
   const RequestScope& scope = request_.scope;
   // The client's patch is written for the version in its path, whatever version is stored.
   std::unique_ptr<runtime::Object> object = current.Clone();
   RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.version));
-  ASSIGN_OR_RETURN(const Patched patched, PatchDocument(request_, *object));
+  ASSIGN_OR_RETURN(const Patched patched, PatchDocument(ctx, request_, *object));
   // Before unknown fields are dropped by Settle().
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
   // A patch that sets managedFields to an empty list resets them; Settle() would drop the list.
   meta::KeepManagedFieldsReset(*object);
   RETURN_IF_ERROR(Settle(patched, *object));
-  RETURN_IF_ERROR(CheckStrictly(ctx, patched, std::move(unknown)));
+  RETURN_IF_ERROR(CheckStrictly(ctx, request_, patched, std::move(unknown)));
   RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.kind->hub_version()));
   return object;
 }

@@ -55,9 +55,6 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
                                                  const runtime::ObjectPtr& old) const;
   Result<std::unique_ptr<runtime::Object>> PatchCurrent(const Context& ctx,
                                                         const runtime::Object& current) const;
-  // Refuses, warns of or ignores the unknown fields of the patch and of the patched object.
-  Status CheckStrictly(const Context& ctx, const Patched& patched,
-                       std::vector<std::string> unknown) const;
   Status CheckMeta(runtime::Object& object, bool exists) const;
 
   const PatchRequest request_;

@@ -105,10 +105,12 @@ Result<std::unique_ptr<runtime::Object>> RequestScope::Decode(
     http::Exchange& exchange, meta::FieldValidation validation) const {
   ASSIGN_OR_RETURN(const codec::MediaType type, BodyMediaType(exchange));
   RETURN_IF_ERROR(ReserveDecoding(exchange));
-  ASSIGN_OR_RETURN(
-      codec::DecodedObject decoded,
-      codec::DecodeObject(type, exchange.body(),
-                          {.kind = kind, .version = version, .unknown_versions = true}));
+  ASSIGN_OR_RETURN(codec::DecodedObject decoded,
+                   codec::DecodeObject(type, exchange.body(),
+                                       {.kind = kind,
+                                        .version = version,
+                                        .unknown_versions = true,
+                                        .lenient = validation == meta::FieldValidation::kIgnore}));
   // The arena is known now, and is mostly smaller than the reservation.
   exchange.decoding().Resize(decoded.object->arena().bytes_reserved());
   const std::string& sent = decoded.object->version();
