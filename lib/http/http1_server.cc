@@ -212,7 +212,11 @@ std::size_t Http1Server::ProcessSome(std::string_view in) {
 }
 
 std::size_t Http1Server::ProcessHead(std::string_view in) {
-  if (in.starts_with("\r\n") && !head_begun_) return 2;  // RFC 9112, 2.2.
+  if (!head_begun_) {
+    // An empty line before a request (RFC 9112, 2.2), of which only one byte may be here.
+    if (in.starts_with("\r\n")) return 2;
+    if (in == "\r") return 0;
+  }
   if (!std::exchange(head_begun_, true)) waiting_since_ = wire_.loop()->now();
   switch (scanner_.Scan(in)) {
     case HeadScanner::Verdict::kIncomplete:

@@ -176,6 +176,19 @@ TEST_CASE("http: pipelined requests are answered in order, however they are cut"
   CHECK(Count(answers, "Connection: close\r\n") == 1);
 }
 
+TEST_CASE("http: an empty line before a request may come in two pieces", "[http]") {
+  EchoServer echo;
+  RawClient client(echo.port());
+  const std::string close = "GET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  for (const std::string& piece :
+       {std::string("\r"), std::string("\nGET /1 HTTP/1.1\r\nHost: x\r\n\r\n\r"), "\n" + close}) {
+    client.Send(piece);
+    // Long enough for the server to read it alone.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  CHECK(Count(client.ReadAll(), "HTTP/1.1 200 OK\r\n") == 2);
+}
+
 TEST_CASE("http: 100 Continue is sent when somebody wants the body", "[http]") {
   EchoServer echo;
   RawClient client(echo.port());
