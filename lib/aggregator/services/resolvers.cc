@@ -105,8 +105,8 @@ class EndpointResolver final : public ServiceResolver {
 // Tries what there is of a service.
 class ReachableResolver final : public ServiceResolver {
  public:
-  ReachableResolver(const std::shared_ptr<const Services>& services, Random& random)
-      : services_(services), names_(services), endpoints_(services, random) {}
+  ReachableResolver(std::shared_ptr<const Services> services, Random& random)
+      : services_(std::move(services)), names_(services_), endpoints_(services_, random) {}
 
   Result<std::string> ResolveEndpoint(std::string_view service_namespace, std::string_view name,
                                       int port) const override {
