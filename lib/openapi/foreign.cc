@@ -30,7 +30,7 @@ Value JsonOf(const V2Parts& parts, runtime::Arena& arena) {
   return document.Build();
 }
 
-// What a foreign document adds.
+// The paths and definitions that a foreign document adds.
 class MergedFragment final : public Fragment {
  public:
   MergedFragment(V2Merger::Texts texts, std::string hash)
@@ -64,29 +64,6 @@ std::string HashOf(const V2Merger::Texts& texts) {
 }
 
 }  // namespace
-
-// Returns whether each of these members of a document is missing, or a map of maps and extensions.
-bool IsV2(Value document) {
-  if (!document.is_map()) return false;
-  for (const char* const key : {"paths", "definitions", "parameters"}) {
-    const Value part = document[key];
-    if (!part.is_null() && !part.is_map()) return false;
-    for (const Member& member : part.members()) {
-      if (!member.value.is_map() && !member.key.starts_with("x-")) return false;
-    }
-  }
-  return true;
-}
-
-void KeepVersion(const runtime::GroupVersion& version, V2Parts& parts) {
-  const std::string prefix =
-      (version.group.empty() ? "/api/" : "/apis/" + version.group + "/") + version.version + "/";
-  std::set<std::string_view> keep;
-  for (const Member& path : parts.paths) {
-    if (path.key.starts_with(prefix)) keep.insert(path.key);
-  }
-  KeepPaths(keep, parts);
-}
 
 Result<ForeignV2Ptr> ReadForeignV2(std::string_view json, const runtime::GroupVersion& version) {
   runtime::Arena arena;

@@ -226,6 +226,29 @@ V2Parts::V2Parts(Value document)
   }
 }
 
+// Returns whether each of these members of a document is missing, or a map of maps and extensions.
+bool IsV2(Value document) {
+  if (!document.is_map()) return false;
+  for (const char* const key : {"paths", "definitions", "parameters"}) {
+    const Value part = document[key];
+    if (!part.is_null() && !part.is_map()) return false;
+    for (const Member& member : part.members()) {
+      if (!member.value.is_map() && !member.key.starts_with("x-")) return false;
+    }
+  }
+  return true;
+}
+
+void KeepVersion(const runtime::GroupVersion& version, V2Parts& parts) {
+  const std::string prefix =
+      (version.group.empty() ? "/api/" : "/apis/" + version.group + "/") + version.version + "/";
+  std::set<std::string_view> keep;
+  for (const Member& path : parts.paths) {
+    if (path.key.starts_with(prefix)) keep.insert(path.key);
+  }
+  KeepPaths(keep, parts);
+}
+
 void KeepPaths(const std::set<std::string_view>& keep, V2Parts& parts) {
   const std::set<std::string_view> before = NeededByPaths(parts);
   std::erase_if(parts.paths, [&keep](const Member& path) { return !keep.contains(path.key); });
@@ -309,7 +332,7 @@ void V2Merger::AddDefinitions(const V2Parts& document,
       continue;
     }
     if (taken_.definitions.contains(next)) continue;
-    // What refers to something that has a new name is another thing than before.
+    // A new name of a reference changes the digest of the definition that has it.
     taken_.definitions[next] = renames->empty() ? digests.at(name)
                                                 : DigestWith(Without(each, kGvkKey, arena_),
                                                              {.definitions = renames.get()});
