@@ -21,7 +21,7 @@ namespace server = apiserver::server;
 
 constexpr char kProxyName[] = "front-proxy-client";
 constexpr std::chrono::milliseconds kServicesStep(50);
-// Who may read keys.
+// Lets only the owner read keys.
 constexpr unsigned kOwnerOnly = 0600;
 
 // Returns the authority that stands in the folder; makes it if there is none.

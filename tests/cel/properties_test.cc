@@ -143,7 +143,7 @@ TEST_CASE("cel: a cost by a factor is rounded up as Go rounds it", "[cel]") {
   std::uint64_t random = 1;
   for (int i = 0; i < 20'000; ++i) {
     random = random * 6364136223846793005U + 1442695040888963407U;
-    // Of all sizes, with those of texts often.
+    // The values have all sizes, often those of texts.
     const std::uint64_t value = i < 2'000 ? static_cast<std::uint64_t>(i) : random >> (i % 64);
     for (const double factor : kFactors) {
       const double product = std::ceil(static_cast<double>(value) * factor);

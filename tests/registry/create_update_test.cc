@@ -495,7 +495,7 @@ TEST_CASE("registry: a hook after writes needs no parsed object", "[registry]") 
   CHECK(same->object == grown->object);
   CHECK_FALSE(same->object->loaded());
   CHECK(told == 3);
-  // Who comes again without writing finds it parsed.
+  // The next update that writes nothing finds it parsed.
   REQUIRE(fixture.Edit("one", [](runtime::Object& o) { o.Edit("spec", "size") = 3; }).ok());
   CHECK(grown->object->loaded());
   REQUIRE(fixture.Delete("one").ok());

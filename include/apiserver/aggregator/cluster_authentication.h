@@ -16,7 +16,7 @@
 // clusterauthenticationtrust.
 namespace apiserver::inline v0::aggregator {
 
-// Whom a server trusts to say who a user is.
+// The authorities that a server trusts to say who a user is, and the headers of front proxies.
 struct ClusterAuthentication {
   std::string client_ca_pem = {};          // The authorities of users. Empty: there are none.
   std::string request_header_ca_pem = {};  // Those of front proxies. Empty: there are none.

@@ -111,7 +111,7 @@ Status RemoteOpenApi::FetchV3(const Facts& facts, Told& told) const {
       needs_.backend->Get(ctx_, *facts.remote, RequestFor("/openapi/v3", told.v3_etag), url));
   if (answer.code == 304 && !told.v3_etag.empty()) return {};
   if (answer.code == 404) {
-    // What is made of v2 needs all of it.
+    // The conversion of v2 needs the whole document, not a 304.
     if (!told.converted) told.v2_etag.clear();
     told.v3.clear();
     told.v3_etag.clear();

@@ -53,7 +53,7 @@ class RemoteOpenApi {
   void Stop();
 
  private:
-  // What an APIService's server has told last.
+  // The last answers of an APIService's server.
   struct Told {
     std::string service;
     std::string v3_etag;

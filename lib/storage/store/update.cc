@@ -104,7 +104,7 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
     // Only the stored state can show that a write is superfluous, or which lease to keep.
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
-    // What changed nothing in these bytes changes nothing in them again, as in Go.
+    // Equal bytes show that the update changes nothing: Go does not repeat it either.
     const bool shown = same && now.bytes != nullptr && encoded.bytes == *now.bytes && !now.stale;
     if (shown) return Attempt{Unchanged(key, now), std::nullopt};
     return Attempt{nullptr, std::move(now)};
