@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+import checker
 from certificates import Authority
 from servers import Etcd, Server, free_port, wait_until
 
@@ -162,16 +163,7 @@ class Scene:
         return self.cluster.stop()
 
 
-class Checker:
-    def __init__(self):
-        self.checks, self.failures = 0, []
-
-    def check(self, condition, what, got=""):
-        self.checks += 1
-        if not condition:
-            self.failures.append(what)
-            print("FAILED: %s: %s" % (what, str(got)[:2000]))
-
+class Checker(checker.Checker):
     def says(self, got, text, what):
         self.check(got[0] == 0 and text in got[1], what, got)
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from examples import Checker
+from checker import Checker
 
 DEPLOYMENT = """\
 apiVersion: apps/v1

@@ -22,6 +22,8 @@ import tempfile
 import threading
 import time
 
+import checker
+
 FLUNDERS = "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders"
 PROTOCOLS = {"--http1.1": "1.1", "--http2": "2"}
 EVENTS = 20
@@ -69,16 +71,7 @@ class Server:
         return int(code or 0), version, body
 
 
-class Checker:
-    def __init__(self):
-        self.checks, self.failures = 0, []
-
-    def check(self, condition, what, got=""):
-        self.checks += 1
-        if not condition:
-            self.failures.append(what)
-            print("FAILED: %s\n%s" % (what, str(got)[:2000]))
-
+class Checker(checker.Checker):
     def status(self, got, code, reason, message, what):
         """An answer that is a Status."""
         try:

@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 
-from examples import PATIENCE, Checker, Example
+from checker import Checker
+from examples import PATIENCE, Example
 
 THREADS = "/apis/process.example.com/v1/threads"
 

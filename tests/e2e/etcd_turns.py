@@ -27,7 +27,7 @@ import time
 
 import crd_corpus
 from crd_objects import make
-from curl import Checker
+from checker import Checker
 from go_kube_apiserver import go_kube_apiserver
 from interop_servers import Etcd, our_server
 

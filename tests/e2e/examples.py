@@ -1,4 +1,4 @@
-"""A program of examples/ under test, and what counts the checks of it."""
+"""A program of examples/ under test."""
 
 import base64
 import os
@@ -38,12 +38,3 @@ class Example:
         return subprocess.run(self.curl(path, *args), capture_output=True, timeout=PATIENCE).stdout.decode()
 
 
-class Checker:
-    def __init__(self):
-        self.checks, self.failures = 0, []
-
-    def check(self, condition, what, got=""):
-        self.checks += 1
-        if not condition:
-            self.failures.append(what)
-            print("FAILED: %s\n%s" % (what, str(got)[:2000]))

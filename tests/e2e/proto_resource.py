@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from examples import PATIENCE, Checker, Example
+from checker import Checker
+from examples import PATIENCE, Example
 
 ORDERS = "/apis/shop.example.com/v1/namespaces/default/orders"
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"

@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 
-from curl import Checker
+from checker import Checker
 from interop_servers import Etcd, our_server
 
 DEFAULT = "/api/v1/namespaces/default/"
