@@ -45,43 +45,45 @@ std::string_view ReasonWord(Reason reason) { return RowOf(reason).word; }
 
 int HttpCode(Reason reason) { return RowOf(reason).http_code; }
 
-Status::Status(Reason reason, std::string message) {
-  auto rep = std::make_shared<Rep>();
-  rep->reason = reason;
-  rep->message = std::move(message);
-  rep_ = std::move(rep);
+Status::Status(Reason reason, std::string message)
+    : Status(Content{.reason = reason, .message = std::move(message)}) {}
+
+Status::Status(Content content) : rep_(new Rep{.content = std::move(content)}) {}
+
+void Status::Release(Rep* rep) {
+  if (rep->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete rep;
 }
 
 int Status::code() const {
   if (rep_ == nullptr) return 200;
-  return rep_->code != 0 ? rep_->code : HttpCode(rep_->reason);
+  const Content& content = rep_->content;
+  return content.code != 0 ? content.code : HttpCode(content.reason);
 }
 
-// Copies the representation first: it is shared, and other threads may be reading it. OK has none,
-// so that only errors can be changed.
-template <class Change>
-Status Status::Changed(Change change) const {
-  auto rep = std::make_shared<Rep>(*rep_);
-  change(*rep);
-  Status out;
-  out.rep_ = std::move(rep);
-  return out;
-}
-
+// These copy the content: it is shared, and other threads may be reading it. OK has none, so that
+// only errors can be changed.
 Status Status::WithDetails(StatusDetails details) const {
-  return Changed([&](Rep& rep) { rep.details = std::move(details); });
+  Content changed = rep_->content;
+  changed.details = std::move(details);
+  return Status(std::move(changed));
 }
 
 Status Status::WithCode(int http_code) const {
-  return Changed([&](Rep& rep) { rep.code = http_code; });
+  Content changed = rep_->content;
+  changed.code = http_code;
+  return Status(std::move(changed));
 }
 
 Status Status::WithMessage(std::string message) const {
-  return Changed([&](Rep& rep) { rep.message = std::move(message); });
+  Content changed = rep_->content;
+  changed.message = std::move(message);
+  return Status(std::move(changed));
 }
 
 Status Status::WithContinueToken(std::string token) const {
-  return Changed([&](Rep& rep) { rep.continue_token = std::move(token); });
+  Content changed = rep_->content;
+  changed.continue_token = std::move(token);
+  return Status(std::move(changed));
 }
 
 std::string Status::ToString() const {
@@ -95,7 +97,7 @@ std::string Status::ToString() const {
 
 bool operator==(const Status& a, const Status& b) {
   if (a.rep_ == b.rep_) return true;
-  return a.rep_ != nullptr && b.rep_ != nullptr && *a.rep_ == *b.rep_;
+  return a.rep_ != nullptr && b.rep_ != nullptr && a.rep_->content == b.rep_->content;
 }
 
 }  // namespace apiserver::v0

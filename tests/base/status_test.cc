@@ -83,6 +83,27 @@ TEST_CASE("base: a Status prints its reason and message", "[base]") {
   CHECK(Status(Reason::kUnknown, "odd").ToString() == "Unknown: odd");
 }
 
+TEST_CASE("base: copies of a Status share its content, and outlive it", "[base]") {
+  std::optional<Status> first = Status(Reason::kGone, std::string(100, 'x'));
+  Status copy = *first;
+  CHECK(copy.message().data() == first->message().data());
+  Status other(Reason::kConflict, "other");
+  other = copy;
+  first.reset();
+  CHECK(copy.message() == std::string(100, 'x'));
+  const Status moved = std::move(copy);
+  CHECK(copy.ok());  // NOLINT: what a move leaves behind is told.
+  Status& same = other;
+  other = same;
+  CHECK(other == moved);
+  other = std::move(same);
+  CHECK(other == moved);
+  other = Status();
+  CHECK(other.ok());
+  CHECK(moved.WithMessage("new").message() == "new");
+  CHECK(moved.message() == std::string(100, 'x'));
+}
+
 Result<int> Half(int n) {
   if (n % 2 != 0) return Status(Reason::kInvalid, "odd");
   return n / 2;

@@ -1,12 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace apiserver::inline v0 {
@@ -72,6 +71,19 @@ struct StatusDetails {
 class [[nodiscard]] Status {
  public:
   Status() = default;  // OK.
+  Status(const Status& other) : rep_(other.rep_) {
+    if (rep_ != nullptr) rep_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Status(Status&& other) noexcept : rep_(std::exchange(other.rep_, nullptr)) {}
+  Status& operator=(const Status& other) { return *this = Status(other); }
+  Status& operator=(Status&& other) noexcept {
+    if (Rep* old = std::exchange(rep_, std::exchange(other.rep_, nullptr))) Release(old);
+    return *this;
+  }
+  ~Status() {
+    if (rep_ != nullptr) Release(rep_);
+  }
+
   // An error. `message` is read by people.
   Status(Reason reason, std::string message);
 
@@ -80,16 +92,18 @@ class [[nodiscard]] Status {
 
   bool ok() const { return rep_ == nullptr; }
   // kUnknown when OK.
-  Reason reason() const { return rep_ ? rep_->reason : Reason::kUnknown; }
+  Reason reason() const { return rep_ ? rep_->content.reason : Reason::kUnknown; }
   // The HTTP status code; 200 when OK.
   int code() const;
   // Empty when OK.
-  std::string_view message() const { return rep_ ? std::string_view(rep_->message) : ""; }
+  std::string_view message() const { return rep_ ? std::string_view(rep_->content.message) : ""; }
   // Null when there are none.
-  const StatusDetails* details() const { return rep_ && rep_->details ? &*rep_->details : nullptr; }
+  const StatusDetails* details() const {
+    return rep_ && rep_->content.details ? &*rep_->content.details : nullptr;
+  }
   // metadata.continue of an Expired list; empty otherwise.
   std::string_view continue_token() const {
-    return rep_ ? std::string_view(rep_->continue_token) : "";
+    return rep_ ? std::string_view(rep_->content.continue_token) : "";
   }
 
   // Copies this error with other details. This and the next methods must not be called on OK.
@@ -107,19 +121,25 @@ class [[nodiscard]] Status {
   friend bool operator==(const Status& a, const Status& b);
 
  private:
-  struct Rep {
+  struct Content {
     Reason reason;
     int code = 0;  // 0: HttpCode(reason).
     std::string message;
     std::optional<StatusDetails> details;
     std::string continue_token;
 
-    friend bool operator==(const Rep&, const Rep&) = default;
+    friend bool operator==(const Content&, const Content&) = default;
   };
-  template <class Change>
-  Status Changed(Change change) const;
+  // Counts its owners, rather than being a shared_ptr's: all that each return of a Status or Result
+  // compiles to is then one test.
+  struct Rep {
+    Content content;
+    std::atomic<std::uint32_t> owners = 1;
+  };
+  explicit Status(Content content);
+  static void Release(Rep* rep);
 
-  std::shared_ptr<const Rep> rep_;
+  Rep* rep_ = nullptr;
 };
 
 // A T, or the Status that says why there is none. A Result never holds an OK Status.
@@ -128,25 +148,26 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}       // NOLINT: implicit
-  Result(Status error) : state_(std::in_place_index<0>, std::move(error)) {}  // NOLINT: implicit
+  Result(T value) : value_(std::move(value)) {}        // NOLINT: implicit
+  Result(Status error) : status_(std::move(error)) {}  // NOLINT: implicit
   // Converts from anything a T can be made of, so that `return std::make_unique<Derived>()` works.
   template <class U>
   requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
            !std::is_same_v<std::remove_cvref_t<U>, Status> &&
            !std::is_same_v<std::remove_cvref_t<U>, Result>) Result(U&& value)  // NOLINT: implicit
-      : state_(std::in_place_index<1>, std::forward<U>(value)) {}
+      : value_(std::in_place, std::forward<U>(value)) {}
 
-  bool ok() const { return state_.index() == 1; }
+  bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
 
   // OK when there is a value.
-  Status status() const { return ok() ? Status() : std::get<0>(state_); }
+  const Status& status() const& { return status_; }
+  Status status() && { return std::move(status_); }
 
-  // Must be ok(); std::bad_variant_access otherwise.
-  T& value() & { return std::get<1>(state_); }
-  const T& value() const& { return std::get<1>(state_); }
-  T&& value() && { return std::get<1>(std::move(state_)); }
+  // Must be ok(); std::bad_optional_access otherwise.
+  T& value() & { return value_.value(); }
+  const T& value() const& { return value_.value(); }
+  T&& value() && { return std::move(value_.value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -154,7 +175,8 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
  private:
-  std::variant<Status, T> state_;
+  Status status_;
+  std::optional<T> value_;
 };
 
 }  // namespace apiserver::inline v0

@@ -31,7 +31,7 @@ class Result;
 // Private to the macro above.
 #define APISERVER_ASSIGN_OR_RETURN_(declaration, expr, result) \
   auto result = (expr);                                        \
-  if (!result.ok()) return result.status();                    \
+  if (!result.ok()) return std::move(result).status();         \
   declaration = std::move(result).value()
 #define APISERVER_CONCAT_(a, b) APISERVER_CONCAT_2_(a, b)
 #define APISERVER_CONCAT_2_(a, b) a##b

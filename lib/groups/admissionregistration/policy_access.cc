@@ -101,8 +101,9 @@ Status ParamAccess::CheckBinding(const Context& ctx, const runtime::Object& bind
   const auth::UserInfoPtr user = UserToCheck(ctx);
   if (!user) return {};
   const std::string_view policy_name = binding["spec"]["policyName"].AsString();
-  Result<runtime::ObjectPtr> policy = Status(Reason::kNotFound, "policies cannot be read");
-  if (options_.policy) policy = options_.policy(ctx, policy_name);
+  const Result<runtime::ObjectPtr> policy =
+      options_.policy ? options_.policy(ctx, policy_name)
+                      : Status(Reason::kNotFound, "policies cannot be read");
   const Value kind = policy.ok() ? (**policy)["spec"]["paramKind"] : Value();
   const Required required = kind.is_null() ? Required() : RequiredFor(ctx, options_, kind);
   const std::string_view name = ref["name"].AsString();
