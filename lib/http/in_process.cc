@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "apiserver/base/sync.h"
 #include "http/client_stream.h"
@@ -139,13 +140,48 @@ void LocalCall::Finish(const Status& status) {
   if (const auto sink = std::exchange(sink_, nullptr)) sink->OnEnd(status);
 }
 
-// The calls that are not over, so that closing the connection ends them. Belongs to the loop.
-struct Room {
-  std::shared_ptr<Loop> loop;
-  const Service* service = nullptr;
+// Writes to the service's log until the service may be gone.
+class RoomLog final : public LogSink {
+ public:
+  explicit RoomLog(LogSink& log) : log_(&log) {}
+  bool Enabled(LogLevel level) const override {
+    const auto log = log_.Lock();
+    return *log != nullptr && (*log)->Enabled(level);
+  }
+  void Write(LogLevel level, std::string_view message, std::span<const LogField> fields) override {
+    const auto log = log_.Lock();
+    if (*log != nullptr) (*log)->Write(level, message, fields);
+  }
+  void Close() { *log_.Lock() = nullptr; }
+
+ private:
+  Guarded<LogSink*> log_;
+};
+
+// The calls that are not over, so that closing the connection ends them. Belongs to the loop, but
+// for Close().
+struct Room : std::enable_shared_from_this<Room> {
+  explicit Room(const Service& of) : service(of), log(*of.log) {}
+
+  const Service& service;  // Not used once it is closed.
+  RoomLog log;
+  const std::shared_ptr<Loop> loop = Loop::Create(log);
   std::shared_ptr<const PeerCertificates> identity;
   std::unordered_set<std::shared_ptr<LocalCall>> calls;
-  bool closed = false;
+  Notification closed;
+
+  // Blocks until all calls are over. Any thread but the loop's, any number of times; by the first
+  // time the loop must run.
+  void Close() {
+    loop->Post([room = shared_from_this()] {
+      for (const auto& call : std::exchange(room->calls, {})) {
+        call->Cancel(Status(Reason::kServiceUnavailable, "connection closed"));
+      }
+      room->closed.Notify();
+    });
+    closed.Wait();
+    log.Close();
+  }
 
   void Start(const std::shared_ptr<LocalCall>& call, ClientRequest request) {
     std::erase_if(calls, [](const auto& each) { return each->over(); });
@@ -159,11 +195,14 @@ struct Room {
     local.http_major = 2;
     local.tls = identity != nullptr;
     local.peer = identity;
-    if (closed || !SplitTarget(local)) {
+    if (closed.HasBeenNotified()) {
+      return call->Cancel(Status(Reason::kServiceUnavailable, "connection closed"));
+    }
+    if (!SplitTarget(local)) {
       return call->Cancel(Status(Reason::kBadRequest, "malformed request target"));
     }
     calls.insert(call);
-    call->Start(*service, std::move(local), request.body);
+    call->Start(service, std::move(local), request.body);
   }
 };
 
@@ -193,24 +232,10 @@ class LocalControl final : public ClientControl {
 
 class LocalConnection final : public Connection {
  public:
-  LocalConnection(const Service& service, std::shared_ptr<const PeerCertificates> identity)
-      : room_(std::make_shared<Room>()) {
-    room_->loop = Loop::Create(*service.log);
-    room_->service = &service;
-    room_->identity = std::move(identity);
-    room_->loop->Start("http-local");
-  }
+  explicit LocalConnection(std::shared_ptr<Room> room) : room_(std::move(room)) {}
   // Waits for the calls to end: the service that they run may be destroyed next.
   ~LocalConnection() override {
-    const auto done = std::make_shared<Notification>();
-    room_->loop->Post([room = room_, done] {
-      room->closed = true;
-      for (const auto& call : std::exchange(room->calls, {})) {
-        call->Cancel(Status(Reason::kServiceUnavailable, "connection closed"));
-      }
-      done->Notify();
-    });
-    done->Wait();
+    room_->Close();
     room_->loop->Stop();
   }
 
@@ -228,7 +253,7 @@ class LocalConnection final : public Connection {
     return Executor::Cancel(
         [control = std::make_shared<LocalControl>(room_, call)] { control->Cancel(); });
   }
-  bool closed() const override { return false; }
+  bool closed() const override { return room_->closed.HasBeenNotified(); }
 
  private:
   std::shared_ptr<LocalCall> Begin(ClientRequest request, std::shared_ptr<ClientSink> sink) {
@@ -242,11 +267,60 @@ class LocalConnection final : public Connection {
   std::shared_ptr<Room> room_;
 };
 
+std::shared_ptr<Room> NewRoom(const Service& service,
+                              std::shared_ptr<const PeerCertificates> identity) {
+  auto room = std::make_shared<Room>(service);
+  room->identity = std::move(identity);
+  room->loop->Start("http-local");
+  return room;
+}
+
 }  // namespace
 
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity) {
-  return std::make_unique<LocalConnection>(service, std::move(identity));
+  return std::make_unique<LocalConnection>(NewRoom(service, std::move(identity)));
+}
+
+struct InProcessConnections::State {
+  struct Known {
+    std::vector<std::weak_ptr<Room>> rooms;
+    bool cut = false;
+  };
+  explicit State(const Service& of) : service(of) {}
+  const Service& service;
+  Guarded<Known> known;
+};
+
+InProcessConnections::InProcessConnections(const Service& service)
+    : state_(std::make_unique<State>(service)) {}
+
+InProcessConnections::~InProcessConnections() { Cut(); }
+
+std::unique_ptr<Connection> InProcessConnections::New(
+    std::shared_ptr<const PeerCertificates> identity) {
+  const auto room = NewRoom(state_->service, std::move(identity));
+  const bool cut = [this, &room] {
+    const auto known = state_->known.Lock();
+    std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
+    known->rooms.push_back(room);
+    return known->cut;
+  }();
+  if (cut) room->Close();
+  return std::make_unique<LocalConnection>(room);
+}
+
+void InProcessConnections::Cut() {
+  std::vector<std::weak_ptr<Room>> rooms;
+  {
+    const auto known = state_->known.Lock();
+    known->cut = true;
+    rooms.swap(known->rooms);
+  }
+  // A room whose connection is being destroyed is closed by it, while its loop runs.
+  for (const auto& each : rooms) {
+    if (const auto room = each.lock()) room->Close();
+  }
 }
 
 }  // namespace apiserver::v0::http

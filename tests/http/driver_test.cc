@@ -469,6 +469,42 @@ TEST_CASE("http: in process, identity and body arrive and cancelling is seen", "
   CHECK(service.ends.Await("0 cut"));
 }
 
+TEST_CASE("http: in process, connections that are cut end their calls and take no more", "[http]") {
+  Journal steps;
+  std::unique_ptr<Connection> before;
+  std::unique_ptr<Connection> after;
+  std::unique_ptr<ClientStream> stream;
+  {
+    TestService service([&](Exchange& exchange) -> Step {
+      if (exchange.request().path == "/quick") return Answer(exchange, "quick");
+      return Step::Later([&](Resume resume) {
+        auto shared = std::make_shared<Resume>(std::move(resume));
+        exchange.Set(exchange.ctx().OnDone([shared] { (*shared)(Step::Done()); }));
+        steps.Add("waiting");
+      });
+    });
+    InProcessConnections connections(service.service);
+    before = connections.New();
+    CHECK(connections.New()->Call(Soon(), {.target = "/quick"})->body == "quick");
+    stream = before->Open({.target = "/wait"}).value();
+    REQUIRE(steps.Await("waiting"));
+    CHECK_FALSE(before->closed());
+
+    connections.Cut();
+    connections.Cut();
+
+    CHECK(service.ends.Await("0 cut"));
+    after = connections.New();
+  }
+
+  CHECK(stream->Read(Soon()).status().reason() == Reason::kServiceUnavailable);
+  for (const auto& connection : {&before, &after}) {
+    CHECK((*connection)->closed());
+    CHECK((*connection)->Call(Soon(), {.target = "/quick"}).status().reason() ==
+          Reason::kServiceUnavailable);
+  }
+}
+
 TEST_CASE("http: the context carries values and is done when the answer is over", "[http]") {
   std::optional<Context> kept;
   TestService service([&](Exchange& exchange) {

@@ -14,4 +14,25 @@ namespace apiserver::inline v0::http {
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity = nullptr);
 
+// The in-process connections of one service, which can all be cut, as a listener's can. Any thread
+// may call it, but none of its connections' loops.
+class InProcessConnections {
+ public:
+  // `service` must outlive the cut, not the connections.
+  explicit InProcessConnections(const Service& service);
+  InProcessConnections(const InProcessConnections&) = delete;
+  InProcessConnections& operator=(const InProcessConnections&) = delete;
+  ~InProcessConnections();  // Cuts.
+
+  // Makes a connection as NewInProcessConnection() does, which may outlive the service.
+  std::unique_ptr<Connection> New(std::shared_ptr<const PeerCertificates> identity = nullptr);
+  // Ends the calls of all connections. They and all later calls are answered kServiceUnavailable.
+  // Blocks until no connection uses the service any more. Idempotent.
+  void Cut();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 }  // namespace apiserver::inline v0::http
