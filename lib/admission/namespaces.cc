@@ -27,7 +27,7 @@ void InformedNamespaces::Stop() {
   const Followed known = followed();
   if (!known.informer) return;
   known.informer->Stop();
-  // The client's connection must not outlive the server.
+  // The client's connection has a thread, which is not needed any more.
   followed_.Lock()->client = nullptr;
 }
 

@@ -140,8 +140,8 @@ void Server::WatchLog() {
 
 Server::~Server() {
   Stop();
-  // Before the filters are destroyed: a hook's client over LoopbackConnection() may still end its
-  // requests.
+  // Before the filters are destroyed, in which requests over LoopbackConnection() may still end.
+  in_process_.Cut();
   pre_shutdown_.Forget();
   post_start_.Forget();
   // The storages of routes are destroyed on the pool, which does not outlive them.
@@ -387,7 +387,7 @@ int Server::port() const { return port_; }
 
 // The loopback passes all filters, as system:apiserver of system:masters.
 std::unique_ptr<http::Connection> Server::LoopbackConnection() {
-  return NewLoopbackConnection(http::NewInProcessConnection(service_), loopback_token_);
+  return NewLoopbackConnection(in_process_.New(), loopback_token_);
 }
 
 }  // namespace apiserver::v0::server

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/base/reload.h"
+#include "apiserver/http/in_process.h"
 #include "apiserver/server/server.h"
 #include "server/added_handler.h"
 #include "server/api_documents.h"
@@ -159,6 +160,7 @@ class Server final : public GenericAPIServer {
   Context::Registration process_shown_;
   FlowControlParts flow_control_;
   http::Service service_;
+  http::InProcessConnections in_process_{service_};
   std::unique_ptr<http::Listener> listener_;
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: no files to follow.

@@ -87,6 +87,7 @@ void Server::Stop() {
             .pre_shutdown_hooks = started_ ? pre_shutdown_ : none,
             .in_flight = in_flight_,
             .listener = listener_.get(),
+            .in_process = in_process_,
             .flush =
                 [this] {
                   if (auditing_) auditing_->Shutdown();

@@ -73,6 +73,7 @@ void ShutDown(const ShutdownOptions& options, const ShutdownParts& parts,
     const milliseconds grace = options.send_retry_after ? kConnectionsGrace : options.grace;
     parts.listener->Stop(drained ? grace : milliseconds(0));
   }
+  if (!drained) parts.in_process.Cut();
   signals.http_server_stopped_listening.Signal();
   parts.in_flight.Seal(kLastWait);
   // A write on its way to disk holds no thread, and comes back to this server all the same.

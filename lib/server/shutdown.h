@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "apiserver/base/context.h"
+#include "apiserver/http/in_process.h"
 #include "apiserver/http/listener.h"
 #include "server/hooks.h"
 #include "server/requests/in_flight.h"
@@ -28,6 +29,7 @@ struct ShutdownParts {
   Hooks& pre_shutdown_hooks;
   InFlight& in_flight;
   http::Listener* listener = nullptr;  // Null: in process only.
+  http::InProcessConnections& in_process;
   // Called when all requests are over and nothing more will be recorded of them, before the
   // listener goes: buffered audit events must be written now. It runs on ShutDown's thread and may
   // block.

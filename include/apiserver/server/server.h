@@ -237,7 +237,8 @@ class GenericAPIServer : public Handler {
   // Returns whether all readiness checks pass. Blocks for them: not for loops.
   virtual bool ready() const = 0;
   // A client through the whole chain without a socket, authenticated as system:apiserver in
-  // system:masters. From PrepareRun on; must not outlive the server.
+  // system:masters. From PrepareRun on. Requests of one that outlives the server are answered
+  // kServiceUnavailable.
   virtual std::unique_ptr<http::Connection> LoopbackConnection() = 0;
   // The filter chain and the handler behind it, for host adapters and in-process clients.
   virtual const http::Service& service() const = 0;

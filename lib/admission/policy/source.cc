@@ -104,7 +104,7 @@ class FollowedPolicies final : public Policies {
     if (policies_) policies_->Stop();
     if (bindings_) bindings_->Stop();
     for (const auto& [kind, params] : params_) params->Stop();
-    // The client's connection must not outlive the server.
+    // The client's connection has a thread, which is not needed any more.
     *client_.Lock() = nullptr;
   }
 

@@ -59,7 +59,7 @@ void InformedWebhooks::Stop() {
   const std::shared_ptr<client::Informer> informer = state_.Lock()->informer;
   if (!informer) return;
   informer->Stop();
-  // The client's connection must not outlive the server.
+  // The client's connection has a thread, which is not needed any more.
   state_.Lock()->client = nullptr;
 }
 

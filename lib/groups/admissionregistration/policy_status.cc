@@ -99,7 +99,7 @@ class ApplyingStatusWriter final : public PolicyStatusWriter {
     state_.NotifyAll();
     if (informer_) informer_->Stop();
     if (thread_.joinable()) thread_.Join();
-    // The client's connection must not outlive the server.
+    // The client's connection has a thread, which is not needed any more.
     client_ = nullptr;
   }
 
