@@ -81,5 +81,22 @@ TEST_CASE("aggregator: services are those of a server, as they change") {
   CHECK(becomes("service \"api\" not found"));
 }
 
+TEST_CASE("aggregator: services that are stopped let go of their client") {
+  testing::TestServerOptions options;
+  options.kinds = CoreKinds({"Service", "EndpointSlice"});
+  const auto services = aggregator::NewInformedServices();
+  auto started = testing::StartTestServer(std::move(options));
+  REQUIRE(started.ok());
+  std::shared_ptr<client::Client> client =
+      client::NewClient((*started)->server().LoopbackConnection());
+  const std::weak_ptr<client::Client> watched = client;
+  services->Start(std::move(client));
+  REQUIRE(services->WaitForSync(std::chrono::seconds(10)));
+  services->Stop();
+  CHECK(watched.expired());
+  // What was known stays known.
+  CHECK(services->FindService("ns", "api").status().reason() == Reason::kNotFound);
+}
+
 }  // namespace
 }  // namespace aggregator_test

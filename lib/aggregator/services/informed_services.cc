@@ -79,6 +79,8 @@ class Informed final : public InformedServices {
     if (!started_.WaitFor(std::chrono::milliseconds(0))) return;
     services_->Stop();
     slices_->Stop();
+    // The client's connection has a thread, which is not needed any more.
+    client_ = nullptr;
   }
 
   bool WaitForSync(std::chrono::milliseconds timeout) const override {
