@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -74,6 +75,11 @@ void AppendVersion(const std::string& group, const APIVersion& version, std::str
   json += version.stale ? ",\"freshness\":\"Stale\"}" : ",\"freshness\":\"Current\"}";
 }
 
+bool IsServed(const APIGroup& group) {
+  return std::any_of(group.versions.begin(), group.versions.end(),
+                     [](const APIVersion& version) { return !version.unserved; });
+}
+
 }  // namespace
 
 // Follows APIGroupDiscoveryList of apidiscovery/v2 and v2beta1, which differ in their name only.
@@ -83,6 +89,7 @@ std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
   json += api_version;
   json += "\",\"metadata\":{},\"items\":[";
   for (const APIGroup& group : groups) {
+    if (!IsServed(group)) continue;
     if (json.back() != '[') json += ",";
     json += "{\"metadata\":{";
     // The legacy group has no name, and its metadata is empty.
@@ -92,6 +99,7 @@ std::string APIGroupDiscoveryListJson(const std::vector<APIGroup>& groups,
     }
     json += "},\"versions\":[";
     for (const APIVersion& version : group.versions) {
+      if (version.unserved) continue;
       if (json.back() != '[') json += ",";
       AppendVersion(group.name, version, json);
     }

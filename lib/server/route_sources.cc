@@ -9,20 +9,28 @@ namespace apiserver::v0::server {
 
 namespace {
 
+// Returns a version that is served.
 const discovery::APIVersion* FindIn(const discovery::APIGroup& group, std::string_view version) {
   const auto found = std::ranges::find(group.versions, version, &discovery::APIVersion::version);
-  return found == group.versions.end() ? nullptr : &*found;
+  return found == group.versions.end() || found->unserved ? nullptr : &*found;
 }
 
-// Merges the versions of `more` into `groups`; `instead`: also in place of present ones.
+// Merges the versions of `more` into `groups`; `instead`: also in place of present ones. One that
+// nobody serves gives way to any other.
 void Merge(discovery::APIGroup more, bool instead, std::vector<discovery::APIGroup>& groups) {
   const auto group = std::ranges::find(groups, more.name, &discovery::APIGroup::name);
   if (group == groups.end()) return groups.push_back(std::move(more));
+  if (std::ranges::all_of(group->versions, &discovery::APIVersion::unserved)) {
+    group->custom = more.custom;
+  }
   for (discovery::APIVersion& version : more.versions) {
-    const auto same = [&version](const auto& each) { return each.version == version.version; };
-    if (!instead && std::ranges::any_of(group->versions, same)) continue;
-    std::erase_if(group->versions, same);
-    group->versions.push_back(std::move(version));
+    const auto present =
+        std::ranges::find(group->versions, version.version, &discovery::APIVersion::version);
+    if (present == group->versions.end()) {
+      group->versions.push_back(std::move(version));
+    } else if (present->unserved || (instead && !version.unserved)) {
+      *present = std::move(version);
+    }
   }
   std::ranges::sort(group->versions, runtime::VersionPreferred, &discovery::APIVersion::version);
 }

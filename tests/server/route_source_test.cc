@@ -91,9 +91,22 @@ class Proxy final : public server::RouteSource {
   std::atomic<bool> gone_ = false;
 };
 
+// Shows groups, and serves none.
+class Naming final : public server::RouteSource {
+ public:
+  explicit Naming(std::vector<discovery::APIGroup> groups) : groups_(std::move(groups)) {}
+  std::shared_ptr<server::Route> Find(const request::RequestInfo&) const override {
+    return nullptr;
+  }
+  std::vector<discovery::APIGroup> Groups() const override { return groups_; }
+
+ private:
+  const std::vector<discovery::APIGroup> groups_;
+};
+
 struct Added {
   std::string name;
-  std::shared_ptr<Proxy> source;
+  std::shared_ptr<server::RouteSource> source;
   Place place;
 };
 
@@ -192,6 +205,38 @@ class Documented final : public server::RouteSource {
 };
 
 }  // namespace
+
+TEST_CASE("server: a version that nobody serves is named, and gives way", "[server]") {
+  const auto unserved = [](const std::string& name) {
+    return discovery::APIVersion{.version = name, .resources = {}, .unserved = true};
+  };
+  const auto naming = std::make_shared<Naming>(std::vector<discovery::APIGroup>{
+      {.name = "example.com", .versions = {unserved("v1"), unserved("v9")}},
+      {.name = "named.com", .versions = {unserved("v1")}},
+      {.name = "other.com", .versions = {unserved("v1"), unserved("v2")}}});
+  const auto server =
+      ServerWith({{"naming", naming, Place::kInFront},
+                  {"other", std::make_shared<Proxy>("other", "other.com"), Place::kBehind}});
+  const std::string legacy = server->Call("GET", "/apis").body;
+  for (const char* const version :
+       {"example.com/v9", "named.com/v1", "other.com/v1", "other.com/v2"}) {
+    CHECK(Contains(legacy, version));
+  }
+  const std::string aggregated =
+      server
+          ->Call(
+              "GET", "/apis", "",
+              {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}})
+          .body;
+  CHECK_FALSE(Contains(aggregated, "named.com"));
+  CHECK_FALSE(Contains(aggregated, "v9"));
+  CHECK(Contains(aggregated, R"("resource":"ships")"));
+  CHECK(Contains(aggregated, R"("resource":"widgets")"));
+  CHECK(server->Call("GET", "/apis/named.com").code == 200);
+  CHECK(server->Call("GET", "/apis/named.com/v1").code == 404);
+  CHECK(server->Call("GET", "/apis/example.com/v9").code == 404);
+  CHECK(Contains(server->Call("GET", "/apis/example.com/v1").body, R"("name":"widgets")"));
+}
 
 TEST_CASE("server: documents of another server are listed and merged", "[server]") {
   TestServerOptions options;

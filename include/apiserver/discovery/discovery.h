@@ -37,6 +37,8 @@ struct APIVersion {
   std::vector<APIResource> resources;  // Sorted by name; subresources follow their parent.
   // True: the server of these resources does not answer now, so they are what it had.
   bool stale = false;
+  // True: nobody serves it, but "/apis" and "/apis/<group>" name it.
+  bool unserved = false;
 };
 
 // A group with its versions.
