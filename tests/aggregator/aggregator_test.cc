@@ -274,8 +274,9 @@ TEST_CASE("aggregator: discovery has the order of the APIServices, its own group
     }
     return names;
   };
-  CHECK(Eventually(
-      [&] { return groups() == "apiregistration.k8s.io:v1,high.com:v1beta1,v1,mid.com:v1,"; }));
+  CHECK(Eventually([&] {
+    return groups() == "apiregistration.k8s.io:v1,high.com:v1beta1,v1,mid.com:v1,low.com:v1,";
+  }));
   const auto group = front.Get("/apis/high.com");
   CHECK(group.code == 200);
   CHECK(group.body.find(
@@ -285,6 +286,29 @@ TEST_CASE("aggregator: discovery has the order of the APIServices, its own group
       "/apis",
       {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}});
   CHECK(aggregated.body.find(R"({"version":"v1beta1","freshness":"Stale"})") != std::string::npos);
+}
+
+TEST_CASE("aggregator: a local APIService is listed, though nobody serves it") {
+  const Front front;
+  CHECK(front.Get("/apis/local.com").code == 404);
+  REQUIRE(front.Add("local.com", "v1", "", 10) == 201);
+  REQUIRE(front.Add("local.com", "v2", "", 10, 5) == 201);
+  const std::string versions = R"("versions":[{"groupVersion":"local.com/v1","version":"v1"},)"
+                               R"({"groupVersion":"local.com/v2","version":"v2"}],)";
+  const auto has = [&front](const std::string& path, const std::string& text) {
+    return front.Get(path).body.find(text) != std::string::npos;
+  };
+  CHECK(Eventually([&] { return has("/apis/local.com", versions); }));
+  CHECK(Eventually([&] { return has("/apis", versions); }));
+  CHECK(front.Get("/apis/local.com/v1").code == 404);
+  const auto aggregated = front.Get(
+      "/apis",
+      {{"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}});
+  CHECK(aggregated.body.find("local.com") == std::string::npos);
+  for (const char* const name : {"/v1.local.com", "/v2.local.com"}) {
+    CHECK(front.server->Call("DELETE", std::string(kAPIServices) + name).code == 200);
+  }
+  CHECK(Eventually([&] { return front.Get("/apis/local.com").code == 404; }));
 }
 
 TEST_CASE("aggregator: an aggregator without a resolver is refused") {

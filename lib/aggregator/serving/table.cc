@@ -68,10 +68,9 @@ void Table::Set(const Facts& facts) {
   Entry& entry = state->entries[facts.name];
   if (entry.facts == facts) return;
   // A new entry has no name yet.
-  if (!entry.facts.name.empty() && !entry.facts.remote) CountLocal(entry.facts.group, -1, *state);
-  if (!facts.remote) CountLocal(facts.group, 1, *state);
+  if (!entry.facts.name.empty()) Displace(entry.facts, *state);
+  state->groups[facts.group].insert(facts.name);
   if (entry.route && !facts.remote) {
-    state->routes.erase(KeyOf(entry.facts));
     entry.route = nullptr;
     entry.shown = std::nullopt;
     SetUrls({}, entry, *state);
@@ -83,6 +82,7 @@ void Table::Set(const Facts& facts) {
     if (!entry.route) entry.route = std::make_shared<ProxyRoute>(NewProxyHandler(handlers_));
     entry.route->handler().UpdateAPIService(facts.remote);
     state->routes[KeyOf(facts)] = entry.route;
+    state->remote.insert(facts.name);
   }
   PlaceDocuments(*state);
   ++generation_;
@@ -94,12 +94,7 @@ void Table::Remove(const std::string& name) {
     const auto entry = state->entries.find(name);
     if (entry == state->entries.end()) return;
     SetUrls({}, entry->second, *state);
-    const Facts& facts = entry->second.facts;
-    if (entry->second.route) {
-      state->routes.erase(KeyOf(facts));
-    } else {
-      CountLocal(facts.group, -1, *state);
-    }
+    Displace(entry->second.facts, *state);
     state->entries.erase(entry);
     PlaceDocuments(*state);
     ++generation_;
@@ -155,7 +150,8 @@ void Table::ShowConverted(const std::string& name, ConvertedPtr document) {
 std::map<std::string, ConvertedPtr> Table::OpenApiV3() const {
   std::map<std::string, ConvertedPtr> documents;
   const auto state = state_.Lock();
-  for (const auto& [name, entry] : state->entries) {
+  for (const std::string& name : state->remote) {
+    const Entry& entry = state->entries.at(name);
     if (entry.converted) documents.emplace(V3PathOf(entry.facts), entry.converted);
   }
   return documents;
@@ -167,10 +163,15 @@ void Table::SetUrls(DocumentUrls urls, Entry& entry, State& state) {
   if (!entry.urls.empty()) ++state.documented;
 }
 
-void Table::CountLocal(const std::string& group, int more, State& state) {
-  const auto count = state.local.try_emplace(group, 0).first;
-  count->second += more;
-  if (count->second == 0) state.local.erase(count);
+void Table::Displace(const Facts& facts, State& state) {
+  if (facts.remote) {
+    state.routes.erase(KeyOf(facts));
+    state.remote.erase(facts.name);
+  }
+  const auto group = state.groups.find(facts.group);
+  if (group == state.groups.end()) return;
+  group->second.erase(facts.name);
+  if (group->second.empty()) state.groups.erase(group);
 }
 
 // The path of a group belongs to the first of its extension servers, unless a version of it is
@@ -179,11 +180,15 @@ void Table::PlaceDocuments(State& state) {
   state.documents.clear();
   if (state.documented == 0) return;
   std::vector<const Facts*> all;
-  for (const auto& [name, entry] : state.entries) {
+  for (const std::string& name : state.remote) {
+    const Entry& entry = state.entries.at(name);
     if (!entry.urls.empty()) all.push_back(&entry.facts);
   }
   for (const auto& versions : SortedByGroupAndVersion(std::move(all))) {
-    const bool whole = !state.local.contains(versions.front()->group);
+    const std::set<std::string>& names = state.groups.at(versions.front()->group);
+    const bool whole = std::all_of(names.begin(), names.end(), [&state](const auto& name) {
+      return state.remote.contains(name);
+    });
     for (const Facts* const facts : versions) {
       const Entry& entry = state.entries.at(facts->name);
       for (const auto& [path, url] : entry.urls) {
@@ -205,9 +210,7 @@ std::vector<openapi::ForeignV2Ptr> Table::ForeignOpenApiV2() const {
   std::vector<const Facts*> all;
   std::vector<openapi::ForeignV2Ptr> documents;
   const auto state = state_.Lock();
-  for (const auto& [name, entry] : state->entries) {
-    if (entry.route) all.push_back(&entry.facts);
-  }
+  for (const std::string& name : state->remote) all.push_back(&state->entries.at(name).facts);
   for (const Facts* const facts : SortedByGroupPriority(std::move(all))) {
     if (const auto& v2 = state->entries.at(facts->name).v2) documents.push_back(v2);
   }
@@ -221,19 +224,16 @@ std::optional<Facts> Table::FactsNamed(const std::string& name) const {
 }
 
 std::vector<std::string> Table::RemoteNames() const {
-  std::vector<std::string> names;
   const auto state = state_.Lock();
-  for (const auto& [name, entry] : state->entries) {
-    if (entry.route) names.push_back(name);
-  }
-  return names;
+  return {state->remote.begin(), state->remote.end()};
 }
 
 bool Table::WaitUntilShown(std::chrono::milliseconds timeout) const {
   auto state = state_.Lock();
   return state.WaitUntil(RealClock().Now() + timeout, [&state] {
-    return std::all_of(state->entries.begin(), state->entries.end(),
-                       [](const auto& each) { return !each.second.route || each.second.shown; });
+    return std::all_of(state->remote.begin(), state->remote.end(), [&state](const auto& name) {
+      return state->entries.at(name).shown.has_value();
+    });
   });
 }
 
@@ -241,9 +241,9 @@ std::vector<std::string> Table::NamesOf(std::string_view service_namespace,
                                         std::string_view name) const {
   std::vector<std::string> names;
   const auto state = state_.Lock();
-  for (const auto& [key, entry] : state->entries) {
-    const auto& remote = entry.facts.remote;
-    if (!remote || remote->service_namespace != service_namespace) continue;
+  for (const std::string& key : state->remote) {
+    const auto& remote = state->entries.at(key).facts.remote;
+    if (remote->service_namespace != service_namespace) continue;
     if (remote->service_name == name) names.push_back(key);
   }
   return names;
@@ -263,38 +263,49 @@ std::shared_ptr<server::Route> Table::Find(const request::RequestInfo& info) con
   return found == state->routes.end() ? nullptr : found->second;
 }
 
-std::vector<discovery::APIGroup> Table::Groups() const {
-  std::map<std::string, discovery::APIGroup> groups;
-  const auto state = state_.Lock();
-  for (const auto& [name, entry] : state->entries) {
-    if (!entry.route || entry.facts.group.empty()) continue;
-    discovery::APIGroup& group = groups[entry.facts.group];
-    group.name = entry.facts.group;
-    const discovery::APIVersion unknown{
-        .version = entry.facts.version, .resources = {}, .stale = true};
-    group.versions.push_back(entry.shown.value_or(unknown));
+// A local one is named even if nobody serves it; what others serve of it takes its place.
+discovery::APIGroup Table::GroupOf(const std::string& group, const std::set<std::string>& names,
+                                   const State& state) {
+  discovery::APIGroup shown{.name = group, .versions = {}};
+  for (const std::string& name : names) {
+    const Entry& entry = state.entries.at(name);
+    discovery::APIVersion unknown{.version = entry.facts.version, .resources = {}};
+    unknown.stale = entry.route != nullptr;
+    unknown.unserved = entry.route == nullptr;
+    shown.versions.push_back(entry.shown.value_or(std::move(unknown)));
   }
+  return shown;
+}
+
+std::vector<discovery::APIGroup> Table::Groups() const {
   std::vector<discovery::APIGroup> all;
-  all.reserve(groups.size());
-  for (auto& [name, group] : groups) all.push_back(std::move(group));
+  const auto state = state_.Lock();
+  for (const auto& [group, names] : state->groups) {
+    if (!group.empty()) all.push_back(GroupOf(group, names, *state));
+  }
   return all;
 }
 
 std::optional<discovery::APIGroup> Table::FindGroup(std::string_view group) const {
-  for (discovery::APIGroup& each : Groups()) {
-    if (each.name == group) return std::move(each);
-  }
-  return std::nullopt;
+  const auto state = state_.Lock();
+  const auto found = state->groups.find(group);
+  if (group.empty() || found == state->groups.end()) return std::nullopt;
+  return GroupOf(found->first, found->second, *state);
 }
 
 void Table::Arrange(std::vector<discovery::APIGroup>& groups) const {
   std::map<std::string, Priorities, std::less<>> known;
   {
     const auto state = state_.Lock();
-    for (const auto& [name, entry] : state->entries) {
-      Priorities& group = known[entry.facts.group];
-      group.group = std::max(group.group, entry.facts.group_priority);
-      group.versions[entry.facts.version] = entry.facts.version_priority;
+    for (const discovery::APIGroup& group : groups) {
+      const auto names = state->groups.find(group.name);
+      if (names == state->groups.end()) continue;
+      Priorities& priorities = known[group.name];
+      for (const std::string& name : names->second) {
+        const Facts& facts = state->entries.at(name).facts;
+        priorities.group = std::max(priorities.group, facts.group_priority);
+        priorities.versions[facts.version] = facts.version_priority;
+      }
     }
   }
   const auto of_group = [&known](const discovery::APIGroup& group) {

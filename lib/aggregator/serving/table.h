@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -79,17 +80,22 @@ class Table final : public server::RouteSource {
   };
   struct State {
     std::map<std::string, Entry> entries;  // By name.
+    // The names of a group's entries, and those of remote ones.
+    std::map<std::string, std::set<std::string>, std::less<>> groups;
+    std::set<std::string> remote;
     // By "<group>/<version>", those that are remote.
     std::unordered_map<std::string, std::shared_ptr<ProxyRoute>> routes;
     std::map<std::string, RemoteDocument, std::less<>> documents;  // By path.
     std::size_t documented = 0;                                    // How many entries have URLs.
-    std::map<std::string, int> local;  // How many local versions a group has, if any.
   };
 
   // Sets the URLs of an entry.
   static void SetUrls(DocumentUrls urls, Entry& entry, State& state);
-  // Counts a local version of a group, or one less.
-  static void CountLocal(const std::string& group, int more, State& state);
+  // Forgets the place of an entry in groups and routes.
+  static void Displace(const Facts& facts, State& state);
+  // Returns a group as discovery shows it.
+  static discovery::APIGroup GroupOf(const std::string& group, const std::set<std::string>& names,
+                                     const State& state);
   // Finds who answers for each document. Does nothing for servers that only have local APIServices,
   // which may be thousands.
   static void PlaceDocuments(State& state);
