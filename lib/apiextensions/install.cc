@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "apiextensions/control/controller.h"
+#include "apiextensions/control/defined.h"
 #include "apiextensions/control/status.h"
 #include "apiextensions/convert/converters.h"
 #include "apiextensions/serving/table.h"
@@ -37,7 +38,11 @@ void Configure(registry::StoreOptions& store, const std::shared_ptr<Told>& told,
 
 class Installed final : public CustomResources {
  public:
-  explicit Installed(std::weak_ptr<Controller> controller) : controller_(std::move(controller)) {}
+  Installed(std::weak_ptr<Controller> controller, std::weak_ptr<Defined> defined)
+      : controller_(std::move(controller)), defined_(std::move(defined)) {}
+  void Follow(Told told) override {
+    if (const auto defined = defined_.lock()) defined->Follow(std::move(told));
+  }
   bool WaitForSync(std::chrono::milliseconds timeout) const override {
     const auto controller = controller_.lock();
     return controller != nullptr && controller->WaitForSync(timeout);
@@ -46,6 +51,7 @@ class Installed final : public CustomResources {
  private:
   // The server's, which a host may destroy first.
   const std::weak_ptr<Controller> controller_;
+  const std::weak_ptr<Defined> defined_;
 };
 
 // Returns the converters that definitions ask for.
@@ -65,13 +71,15 @@ NewConverter ByStrategy(const registry::StorageConfig& storage, const Options& o
   return [converters](const runtime::Value& definition) { return converters->For(definition); };
 }
 
+// The hooks own the controller and its users.
 Status AddHooks(server::Handler& handler, const std::shared_ptr<Controller>& controller,
-                const std::shared_ptr<Table>& table) {
-  RETURN_IF_ERROR(handler.AddPostStartHook("start-apiextensions-controllers",
-                                           [controller](const server::HookContext&) -> Status {
-                                             controller->Start();
-                                             return {};
-                                           }));
+                const std::shared_ptr<Table>& table, const std::shared_ptr<Defined>& defined) {
+  RETURN_IF_ERROR(
+      handler.AddPostStartHook("start-apiextensions-controllers",
+                               [controller, defined](const server::HookContext&) -> Status {
+                                 controller->Start();
+                                 return {};
+                               }));
   const auto wait = [controller, table](const server::HookContext& hook) -> Status {
     while (!controller->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
     table->SetSynced();
@@ -79,7 +87,7 @@ Status AddHooks(server::Handler& handler, const std::shared_ptr<Controller>& con
   };
   RETURN_IF_ERROR(handler.AddPostStartHook("crd-informer-synced", wait));
   return handler.AddPreShutdownHook("stop-apiextensions-controllers",
-                                    [controller](const server::HookContext&) -> Status {
+                                    [controller, defined](const server::HookContext&) -> Status {
                                       controller->Stop();
                                       return {};
                                     });
@@ -110,18 +118,19 @@ Result<std::unique_ptr<CustomResources>> Install(server::GenericAPIServer& serve
   resources.push_back(std::move(resource));
   ASSIGN_OR_RETURN(auto stores,
                    server::InstallKinds(*workshop->handler, storage, std::move(resources)));
+  const auto defined = std::make_shared<Defined>();
   const auto controller = std::make_shared<Controller>(
       Controller::Needs{.definitions = stores.front(),
                         .pool = workshop->pool,
                         .clock = storage.clock,
                         .log = options.log,
-                        .users = {table.get()},
+                        .users = {table.get(), defined.get()},
                         .empty = [table](const Context& ctx, const FactsPtr& facts) {
                           return table->DeleteObjects(ctx, facts);
                         }});
   told->controller = controller;
-  RETURN_IF_ERROR(AddHooks(*workshop->handler, controller, table));
-  return std::unique_ptr<CustomResources>(std::make_unique<Installed>(controller));
+  RETURN_IF_ERROR(AddHooks(*workshop->handler, controller, table, defined));
+  return std::unique_ptr<CustomResources>(std::make_unique<Installed>(controller, defined));
 }
 
 }  // namespace apiserver::v0::apiextensions

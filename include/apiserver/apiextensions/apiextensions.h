@@ -8,6 +8,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/http_client.h"
 #include "apiserver/client/webhook_config.h"
+#include "apiserver/discovery/defined_versions.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/value.h"
@@ -34,14 +35,13 @@ struct Options {
   LogSink* log = &NullLogSink();
 };
 
-// The custom resources of a server. Any thread.
-class CustomResources {
+// The custom resources of a server. Any thread. Destroying it changes nothing: the server goes on
+// serving, and telling whom Follow() has named.
+class CustomResources : public discovery::DefinedVersions {
  public:
-  // Destroying it changes nothing: the server goes on serving.
-  virtual ~CustomResources() = default;
   // Waits until the definitions that were stored when the server started are served; until then
   // requests for unknown resources are answered 503. Returns false if `timeout` passes first.
-  virtual bool WaitForSync(std::chrono::milliseconds timeout) const = 0;
+  bool WaitForSync(std::chrono::milliseconds timeout) const override = 0;
 };
 
 // Serves the group apiextensions.k8s.io and the resources that its CustomResourceDefinitions
