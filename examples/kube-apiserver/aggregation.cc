@@ -61,7 +61,8 @@ aggregator::ClusterAuthentication Aggregation::Authentication() const {
 }
 
 Status Aggregation::Install(server::GenericAPIServer& api,
-                            const apiserver::registry::StorageConfig& storage) {
+                            const apiserver::registry::StorageConfig& storage,
+                            std::shared_ptr<apiserver::discovery::DefinedVersions> definitions) {
   const auto follow = [services = services_](const server::HookContext& hook) -> Status {
     services->Start(apiserver::client::NewClient(hook.server.LoopbackConnection()));
     while (!services->WaitForSync(kServicesStep)) APISERVER_RETURN_IF_ERROR(hook.ctx.Err());
@@ -80,8 +81,7 @@ Status Aggregation::Install(server::GenericAPIServer& api,
                            .services = services_,
                            .proxy_client = proxy_client_,
                            .auto_register = true,
-                           // They would add a fifth to what a definition takes.
-                           .register_definitions = false})
+                           .definitions = std::move(definitions)})
           .status());
   return aggregator::PublishClusterAuthentication(api,
                                                   {.own = [this] { return Authentication(); }});

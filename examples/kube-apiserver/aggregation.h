@@ -7,6 +7,7 @@
 #include "apiserver/aggregator/services.h"
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
+#include "apiserver/discovery/defined_versions.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/tls.h"
 #include "apiserver/registry/store.h"
@@ -23,9 +24,10 @@ class Aggregation {
   apiserver::Status Open(const std::string& folder);
   // Takes note of the authorities of users.
   void Configure(const apiserver::server::Config& config) { client_ca_ = config.client_ca; }
-  // Serves APIServices; the server has Services and EndpointSlices.
+  // Serves APIServices, also of what is defined; the server has Services and EndpointSlices.
   apiserver::Status Install(apiserver::server::GenericAPIServer& server,
-                            const apiserver::registry::StorageConfig& storage);
+                            const apiserver::registry::StorageConfig& storage,
+                            std::shared_ptr<apiserver::discovery::DefinedVersions> definitions);
 
  private:
   apiserver::aggregator::ClusterAuthentication Authentication() const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aggregation.h"
@@ -40,8 +41,9 @@ int main(int argc, char** argv) {
   kube::Aggregation aggregation;
   const auto install = [&](auto& server, const auto& storage) -> Status {
     APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, storage, namespaces));
-    APISERVER_RETURN_IF_ERROR(apiserver::apiextensions::Install(server, storage).status());
-    return aggregation.Install(server, storage);
+    APISERVER_ASSIGN_OR_RETURN(auto definitions,
+                               apiserver::apiextensions::Install(server, storage));
+    return aggregation.Install(server, storage, std::move(definitions));
   };
   const std::vector<const char*> arguments = WithDefaults(argc, argv);
   return apiserver::program::RunStandalone(

@@ -3,7 +3,6 @@
 #include "aggregator/control/auto_register.h"
 #include "aggregator/control/availability.h"
 #include "aggregator/control/backend.h"
-#include "aggregator/control/custom_groups.h"
 #include "aggregator/control/remote_discovery.h"
 #include "aggregator/control/remote_openapi.h"
 #include "aggregator/serving/table.h"
@@ -19,6 +18,9 @@ namespace {
 
 // How often a waiting hook looks whether the server stops.
 constexpr std::chrono::milliseconds kSyncStep{50};
+// The priorities of group versions that are defined, and not built in.
+constexpr std::int64_t kDefinedGroupPriority = 1000;
+constexpr std::int64_t kDefinedVersionPriority = 100;
 
 ProxyHandlerOptions HandlersOf(const Options& options, const registry::StorageConfig& storage) {
   return {.dialer = options.dialer,
@@ -79,11 +81,9 @@ class Running : public std::enable_shared_from_this<Running> {
                    table_->ShowConverted(name, std::move(document));
                  }}),
         registration_(
-            {.pool = &server.pool(),
-             .client = client_,
-             .find = [this](const std::string& name) { return informer_->Get("", name); }}),
-        custom_groups_(registration_),
-        definitions_(NewDefinitionInformer(*options.log)) {}
+            {.pool = &server.pool(), .client = client_, .find = [this](const std::string& name) {
+               return informer_->Get("", name);
+             }}) {}
   ~Running() { Stop(); }
 
   void Start() {
@@ -107,7 +107,7 @@ class Running : public std::enable_shared_from_this<Running> {
   Status Register(const Context& ctx) {
     if (!options_.auto_register) return {};
     RETURN_IF_ERROR(WantBuiltIn(ctx));
-    if (options_.register_definitions) RETURN_IF_ERROR(FollowDefinitions(ctx));
+    if (options_.definitions) RETURN_IF_ERROR(FollowDefinitions(ctx));
     std::set<std::string> at_start;
     for (const auto& each : informer_->List()) at_start.emplace(each->name());
     registration_.Start(std::move(at_start));
@@ -116,7 +116,7 @@ class Running : public std::enable_shared_from_this<Running> {
 
   void Stop() {
     if (std::exchange(*stopped_.Lock(), true)) return;
-    definitions_->Stop();
+    if (options_.definitions) options_.definitions->Follow(nullptr);
     registration_.Stop();
     if (services_) services_->SetOnChange(nullptr);
     informer_->Stop();
@@ -126,11 +126,18 @@ class Running : public std::enable_shared_from_this<Running> {
   }
 
  private:
+  // All definitions must be known before what is no more wanted is deleted.
   Status FollowDefinitions(const Context& ctx) {
-    const auto served = client_->Call(ctx, {.target = "/apis/apiextensions.k8s.io/v1"});
-    if (!served.ok() || served->code != 200) return {};
-    definitions_->Start();
-    while (!definitions_->WaitForSync(kSyncStep)) RETURN_IF_ERROR(ctx.Err());
+    while (!options_.definitions->WaitForSync(kSyncStep)) RETURN_IF_ERROR(ctx.Err());
+    const auto stopped = stopped_.Lock();
+    if (*stopped) return {};
+    options_.definitions->Follow([this](const runtime::GroupVersion& version, bool defined) {
+      if (!defined) return registration_.WantNot(version.version + "." + version.group);
+      registration_.Want({.group = version.group,
+                          .version = version.version,
+                          .group_priority = kDefinedGroupPriority,
+                          .version_priority = kDefinedVersionPriority});
+    });
     return {};
   }
 
@@ -156,23 +163,6 @@ class Running : public std::enable_shared_from_this<Running> {
     if (const auto wanted = BuiltIn(group, version)) registration_.Want(*wanted);
   }
 
-  std::unique_ptr<client::Informer> NewDefinitionInformer(LogSink& log) {
-    client::InformerHandler handler{
-        .on_add = [this](const runtime::ObjectPtr& object) { custom_groups_.Set(*object); },
-        .on_update = [this](const runtime::ObjectPtr& /*before*/,
-                            const runtime::ObjectPtr& now) { custom_groups_.Set(*now); },
-        .on_delete =
-            [this](const runtime::ObjectPtr& last) {
-              custom_groups_.Remove(std::string(last->name()));
-            }};
-    return client::NewInformer(
-        *client_,
-        {.target = {.resource = {"apiextensions.k8s.io", "v1", "customresourcedefinitions"}},
-         .handlers = {std::move(handler)},
-         .transform = &CustomGroups::UsedOf,
-         .log = &log});
-  }
-
   std::unique_ptr<client::Informer> NewInformer(LogSink& log) {
     client::InformerHandler handler{
         .on_add = [this](const runtime::ObjectPtr& object) { Changed(*object); },
@@ -185,13 +175,19 @@ class Running : public std::enable_shared_from_this<Running> {
                    .log = &log});
   }
 
+  // Nobody is to be asked for what a local one has, unless it has just become local. There may be
+  // thousands of them.
   void Changed(const runtime::Object& api_service) {
     const std::string name(api_service.name());
-    table_->Set(FactsOf(api_service));
+    Facts facts = FactsOf(api_service);
+    const auto before = table_->FactsNamed(name);
+    const bool remote = facts.remote || (before && before->remote);
+    table_->Set(facts);
     availability_.Add(name);
+    registration_.Add(name);
+    if (!remote) return;
     discovery_.Add(name);
     openapi_.Add(name);
-    registration_.Add(name);
   }
   void Gone(const runtime::Object& last) {
     const std::string name(last.name());
@@ -234,8 +230,6 @@ class Running : public std::enable_shared_from_this<Running> {
   RemoteDiscovery discovery_;
   RemoteOpenApi openapi_;
   AutoRegister registration_;
-  CustomGroups custom_groups_;  // Used on the informer's thread.
-  const std::unique_ptr<client::Informer> definitions_;
   Guarded<bool> stopped_{false};
 };
 

@@ -2,12 +2,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "aggregator/control/custom_groups.h"
 #include "aggregator/front.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/discovery/defined_versions.h"
 
 namespace aggregator_test {
 namespace {
@@ -141,50 +145,46 @@ TEST_CASE("aggregator: a server registers its built-in group versions when it st
   CHECK(front.Get(std::string(kAPIServices) + "/v1.apiregistration.k8s.io").code == 404);
 }
 
-TEST_CASE("aggregator: definitions of custom resources want what they serve") {
-  const Front front;
-  const auto client = std::shared_ptr<client::Client>(
-      client::NewClient(front.server->server().LoopbackConnection()));
-  aggregator::AutoRegister registration(
-      {.pool = &front.server->server().pool(),
-       .client = client,
-       .find = [&client](const std::string& name) -> runtime::ObjectPtr {
-         auto found = client->Get(
-             Context::Background(),
-             {.resource = {"apiregistration.k8s.io", "v1", "apiservices"}, .name = name});
-         return found.ok() ? runtime::ObjectPtr(*std::move(found)) : nullptr;
-       }});
-  registration.Start({});
-  aggregator::CustomGroups groups(registration);
-  const auto set = [&groups](const std::string& name, const std::string& versions) {
-    runtime::Arena arena;
-    const std::string json = R"({"metadata":{"name":")" + name +
-                             R"("},"spec":{"group":"b.com","versions":[)" + versions + "]}}";
-    const runtime::Value root = codec::ParseJson(arena.Copy(json), arena).value();
-    const auto definition = std::make_shared<const runtime::Object>(
-        runtime::Kind::Untyped({"", "v1", "Any"}), "v1", std::move(arena), root);
-    const auto used = aggregator::CustomGroups::UsedOf(definition);
-    CHECK(used->name() == name);
-    CHECK((*used)["spec"]["versions"].items()[0]["schema"].is_null());
-    groups.Set(*used);
-  };
-  const auto code = [&front](const std::string& name) {
-    return front.Get(std::string(kAPIServices) + "/" + name).code;
-  };
-  set("as.b.com", R"({"name":"v1","served":true,"schema":{}},{"name":"v2","served":false})");
-  set("bs.b.com", R"({"name":"v1","served":true},{"name":"v3","served":true})");
-  CHECK(Eventually([&] { return code("v1.b.com") == 200 && code("v3.b.com") == 200; }));
-  CHECK(code("v2.b.com") == 404);
-  CHECK(front.Get(std::string(kAPIServices) + "/v1.b.com")
-            .body.find(R"("groupPriorityMinimum":1000,"versionPriority":100)") !=
-        std::string::npos);
+// Tells of what a test defines.
+class Definitions final : public discovery::DefinedVersions {
+ public:
+  void Follow(Told told) override { *told_.Lock() = std::move(told); }
+  bool WaitForSync(std::chrono::milliseconds) const override { return true; }
+  bool followed() const { return static_cast<bool>(*told_.Lock()); }
+  void Define(const runtime::GroupVersion& version, bool defined) const {
+    (*told_.Lock())(version, defined);
+  }
 
-  groups.Remove("as.b.com");
-  set("bs.b.com", R"({"name":"v1","served":true})");
-  CHECK(Eventually([&] { return code("v3.b.com") == 404; }));
-  CHECK(code("v1.b.com") == 200);
-  groups.Remove("bs.b.com");
-  CHECK(Eventually([&] { return code("v1.b.com") == 404; }));
+ private:
+  Guarded<Told> told_;
+};
+
+TEST_CASE("aggregator: group versions have an APIService for as long as they are defined") {
+  const auto definitions = std::make_shared<Definitions>();
+  {
+    const Front front(std::chrono::seconds(30), std::chrono::minutes(1), {}, definitions);
+    const std::string path = std::string(kAPIServices) + "/v1.b.com";
+    const auto shows = [&](const std::string& text) {
+      return Eventually([&] { return front.Get(path).body.find(text) != std::string::npos; });
+    };
+    REQUIRE(Eventually([&] { return definitions->followed(); }));
+    definitions->Define({"b.com", "v1"}, true);
+    CHECK(shows(R"("groupPriorityMinimum":1000,"versionPriority":100)"));
+    CHECK(shows(R"("kube-aggregator.kubernetes.io/automanaged":"true")"));
+    CHECK(shows(R"("reason":"Local")"));
+    // What a user changes or deletes is put right.
+    CHECK(front.server
+              ->Call("PATCH", path, R"({"spec":{"versionPriority":7}})",
+                     {{"Content-Type", "application/merge-patch+json"}})
+              .code == 200);
+    CHECK(shows(R"("versionPriority":100)"));
+    CHECK(front.server->Call("DELETE", path).code == 200);
+    CHECK(shows(R"("reason":"Local")"));
+
+    definitions->Define({"b.com", "v1"}, false);
+    CHECK(Eventually([&] { return front.Get(path).code == 404; }));
+  }
+  CHECK_FALSE(definitions->followed());
 }
 
 }  // namespace

@@ -44,14 +44,16 @@ inline bool Eventually(const std::function<bool()>& done) {
 
 // A server with an aggregator in front, whose extension servers are services of `services`.
 struct Front {
-  explicit Front(std::chrono::milliseconds period = std::chrono::seconds(30),
-                 std::chrono::milliseconds discovery_period = std::chrono::minutes(1),
-                 std::vector<server::Resource> registered = {}) {
+  explicit Front(
+      std::chrono::milliseconds period = std::chrono::seconds(30),
+      std::chrono::milliseconds discovery_period = std::chrono::minutes(1),
+      std::vector<server::Resource> registered = {},
+      const std::shared_ptr<apiserver::discovery::DefinedVersions>& definitions = nullptr) {
     testing::TestServerOptions options;
-    const bool auto_register = !registered.empty();
+    const bool auto_register = !registered.empty() || definitions;
     options.kinds = std::move(registered);
-    options.install = [this, period, discovery_period,
-                       auto_register](server::GenericAPIServer& api) -> Status {
+    options.install = [this, period, discovery_period, auto_register,
+                       definitions](server::GenericAPIServer& api) -> Status {
       auto installed =
           aggregator::Install(api, api.Storage(*engine),
                               {.dialer = dialer.get(),
@@ -59,7 +61,8 @@ struct Front {
                                .services = services,
                                .availability_period = period,
                                .discovery_period = discovery_period,
-                               .auto_register = auto_register});
+                               .auto_register = auto_register,
+                               .definitions = definitions});
       if (!installed.ok()) return installed.status();
       aggregated = *std::move(installed);
       return {};

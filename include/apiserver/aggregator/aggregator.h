@@ -8,6 +8,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
+#include "apiserver/discovery/defined_versions.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/tls.h"
 #include "apiserver/proxy/pipes.h"
@@ -37,13 +38,12 @@ struct Options {
   // How often each extension server is asked for its resources and its OpenAPI.
   std::chrono::milliseconds discovery_period = std::chrono::minutes(1);
   // Creates local APIServices for the group versions that a kube-apiserver would register of those
-  // that the server has when it starts, with its priorities, and for those of
-  // CustomResourceDefinitions. They have the label kube-aggregator.kubernetes.io/automanaged; one
-  // without it is the user's, and stays as it is.
+  // that the server has when it starts, with its priorities. They have the label
+  // kube-aggregator.kubernetes.io/automanaged; one without it is the user's, and stays as it is.
   bool auto_register = false;
-  // With `auto_register`: also those of CustomResourceDefinitions, which takes some 20 KB and a
-  // millisecond of CPU for each. Discovery shows them without APIServices as well.
-  bool register_definitions = true;
+  // With `auto_register`: the group versions that get one for as long as they are defined, as those
+  // of apiextensions::Install. Null: there are none. Discovery shows them without APIServices, too.
+  std::shared_ptr<discovery::DefinedVersions> definitions = nullptr;
   // Gets what cannot be told to a client. Must outlive the server.
   LogSink* log = &NullLogSink();
 };

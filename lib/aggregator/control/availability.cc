@@ -95,6 +95,13 @@ Status Attempt(const Context& ctx, const Backend& backend, const ProxiedAPIServi
           failing + "bad status from " + url + ": " + std::to_string(answer->code)};
 }
 
+// Without a look at the time of the last transition, which a user may have taken away.
+bool Says(const runtime::Value& present, const Condition& condition) {
+  return present["status"].AsString() == condition.status &&
+         present["reason"].AsString() == condition.reason &&
+         present["message"].AsString() == condition.message;
+}
+
 }  // namespace
 
 std::optional<Condition> CheckService(const Services& services, const ProxiedAPIService& remote) {
@@ -192,9 +199,9 @@ Status Availability::Write(const runtime::Object& api_service, const Condition& 
   const std::string name(api_service.name());
   const bool available = condition.status == "True";
   unavailable_.With({name}).Set(available ? 0 : 1);
+  if (Says(FindCondition(api_service, condition.type), condition)) return {};
   const auto now = api_service.Clone();
   SetCondition(*now, condition, needs_.clock->WallNow());
-  if ((*now)["status"] == api_service["status"]) return {};
   Log(*needs_.log, LogLevel::kInfo, "changing APIService availability",
       {{"name", name},
        {"newStatus", condition.status},
