@@ -167,7 +167,7 @@ def reduced_object(value, like):
                      key=lambda one: [one.get(key, "") for key in ("manager", "operation", "subresource", "apiVersion")])
     value, like = steady(value), steady(like or {})
     if isinstance(conditions := (value.get("status") or {}).get("conditions"), list) \
-            and value["kind"] == "CustomResourceDefinition":
+            and value.get("kind") == "CustomResourceDefinition":
         conditions.sort(key=lambda one: one["type"])
     changes = [[at] if got is ... else [at, got] for at, _, got in differences(like, value)]
     return {"changes": changes, "managed": managed}
