@@ -158,6 +158,7 @@ void Carrier::OnReadable() {
 
 void Carrier::ReadNow() {
   awaits_readable_ = false;
+  socket_.NoteReadable();
   switch (phase_) {
     case Phase::kHandshake:
       return Handshake();

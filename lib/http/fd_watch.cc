@@ -1,42 +1,42 @@
 #include "http/fd_watch.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "http/reactor.h"
 
 namespace apiserver::v0::http {
 
-struct FdWatch::Descriptor {
-  Descriptor(Loop& loop, int fd) : stream(loop.reactor().io, fd) {}
-  boost::asio::posix::stream_descriptor stream;
-};
-
-FdWatch::FdWatch(Loop& loop, int fd)
-    : descriptor_(std::make_unique<Descriptor>(loop, fd)), fd_(fd) {}
+FdWatch::FdWatch(Loop& loop, int fd) : loop_(loop), fd_(fd) { loop_.reactor().Add(*this); }
 
 FdWatch::~FdWatch() { Close(); }
 
-// The callback holds the receiver, so that a connection lives for as long as it waits.
 void FdWatch::AwaitReadable(std::shared_ptr<FdEvents> who) {
   if (fd_ < 0) return;
-  descriptor_->stream.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                                 [who = std::move(who)](const boost::system::error_code& error) {
-                                   if (!error) who->OnReadable();
-                                 });
+  reader_ = std::move(who);
+  loop_.reactor().Look(*this);
 }
 
 void FdWatch::AwaitWritable(std::shared_ptr<FdEvents> who) {
   if (fd_ < 0) return;
-  descriptor_->stream.async_wait(boost::asio::posix::stream_descriptor::wait_write,
-                                 [who = std::move(who)](const boost::system::error_code& error) {
-                                   if (!error) who->OnWritable();
-                                 });
+  writer_ = std::move(who);
+  loop_.reactor().AskForRoom(*this);
+  loop_.reactor().Look(*this);
 }
 
+void FdWatch::AwaitTurn(std::shared_ptr<FdEvents> who) {
+  readable_ = true;
+  AwaitReadable(std::move(who));
+}
+
+// What waited is let go last, because this watch may go with it.
 void FdWatch::Close() {
-  if (std::exchange(fd_, -1) < 0) return;
-  boost::system::error_code ignored;
-  descriptor_->stream.close(ignored);
+  if (fd_ < 0) return;
+  loop_.reactor().Remove(*this);
+  close(std::exchange(fd_, -1));
+  const auto reader = std::move(reader_);
+  const auto writer = std::move(writer_);
 }
 
 }  // namespace apiserver::v0::http

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <deque>
-#include <new>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -35,10 +34,6 @@ constexpr int kBegunPerRound = 4;
 constexpr int kDroppedPerRound = 256;
 // Out of descriptors or memory: how long until the next try.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
-// Limits the retries, and sets the pause between them, of a wait for connections that finds no
-// memory.
-constexpr int kAwaitTriesMax = 1000;
-constexpr auto kAwaitPause = std::chrono::milliseconds(1);
 
 // The number of connections, for threads that wait until there are none.
 struct Population {
@@ -260,7 +255,6 @@ class Acceptor final : public FdEvents, public std::enable_shared_from_this<Acce
 
  private:
   bool AcceptOne();
-  void AwaitMore();
   void Deal(int fd, const Address& peer);
 
   const std::shared_ptr<Loop> loop_;
@@ -276,20 +270,7 @@ void Acceptor::OnReadable() {
   for (int i = 0; i < kAcceptsPerTurn; ++i) {
     if (!AcceptOne()) return;
   }
-  AwaitMore();
-}
-
-// A wait that is lost would be the end of accepting. Only this loop may pause here: it does nothing
-// else.
-void Acceptor::AwaitMore() {
-  for (int tries = kAwaitTriesMax;; --tries) {
-    try {
-      return watch_.AwaitReadable(shared_from_this());
-    } catch (const std::bad_alloc&) {
-      if (tries == 0) throw;
-      (void)Notification().WaitFor(kAwaitPause);
-    }
-  }
+  watch_.AwaitTurn(shared_from_this());
 }
 
 // False: not again now.
@@ -304,7 +285,7 @@ bool Acceptor::AcceptOne() {
   }
   switch (errno) {
     case EAGAIN:
-      AwaitMore();
+      watch_.AwaitReadable(shared_from_this());
       return false;
     case EMFILE:
     case ENFILE:

@@ -1,8 +1,5 @@
 #include "http/loop.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <ctime>
 #include <exception>
 #include <optional>
@@ -16,7 +13,7 @@ namespace {
 constexpr std::size_t kReadBufferBytes = 64 << 10;
 constexpr std::size_t kWriteBufferBytes = 96 << 10;
 // Ready sockets that are looked after before what they led to is flushed and handed over.
-constexpr int kHandlersPerTurn = 16;
+constexpr int kSocketsPerTurn = 16;
 constexpr int kRoundsPerTurn = 8;
 
 }  // namespace
@@ -38,11 +35,10 @@ std::shared_ptr<Loop> Loop::Create(LogSink& log) { return std::shared_ptr<Loop>(
 
 Loop::Loop(LogSink& log)
     : log_(log),
-      reactor_(std::make_unique<Reactor>(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))),
+      reactor_(std::make_unique<Reactor>()),
       now_(RealClock().Now()),
       read_buffer_(kReadBufferBytes) {
   write_buffer_.reserve(kWriteBufferBytes);
-  AwaitWake();
 }
 
 Loop::~Loop() { Stop(); }
@@ -54,7 +50,7 @@ void Loop::Start(const std::string& name) {
 void Loop::Stop() {
   if (Inside() || inbox_.Lock()->stopped) return;
   stopping_.store(true);
-  Wake();
+  reactor_->Wake();
   if (thread_.joinable()) thread_.Join();
   Inbox left;
   {
@@ -62,9 +58,6 @@ void Loop::Stop() {
     if (inbox->stopped) return;
     inbox->stopped = true;
     left.tasks.swap(inbox->tasks);
-  }
-  // Runs the last callbacks of sockets that were closed.
-  for (int i = 0; i < kHandlersPerTurn * kRoundsPerTurn && reactor_->io.poll() > 0; ++i) {
   }
   // Their destructors may post again, which has no effect any more.
   left.tasks.clear();
@@ -140,18 +133,23 @@ void Loop::RunReady() {
 }
 
 void Loop::Turn(bool wait) {
-  auto& io = reactor_->io;
-  const bool pending = !tasks_.empty() || !events_.empty() || !dirty_.empty();
+  const bool pending = !tasks_.empty() || !events_.empty() || !dirty_.empty() || reactor_->due();
   now_stale_ = true;
-  if (wait && !pending) {
-    ArmReactorTimer();
-    Guard("a handler", [&] { io.run_one(); });
+  const bool sleeps = wait && !pending && FallAsleep();
+  reactor_->Wait(sleeps ? UntilTimer() : std::chrono::nanoseconds(0));
+  asleep_.store(false, std::memory_order_relaxed);
+  now_stale_ = true;
+  for (int i = 0; i < kSocketsPerTurn && reactor_->due(); ++i) {
+    Guard("a handler", [this] { reactor_->TellNext(); });
   }
-  Guard("a handler", [&] {
-    for (int i = 0; i < kHandlersPerTurn && io.poll_one() > 0; ++i) {
-    }
-  });
   EndTurn();
+}
+
+// False: something is in the inbox. Who fills it from now on sees that the loop sleeps: each side
+// writes its own flag before it reads the other's.
+bool Loop::FallAsleep() {
+  asleep_.store(true);
+  return !inbox_filled_.load();
 }
 
 void Loop::EndTurn() {
@@ -179,7 +177,6 @@ bool Loop::RunQueued() {
   if (inbox_filled_.load(std::memory_order_acquire)) {
     auto inbox = inbox_.Lock();
     inbox_filled_.store(false, std::memory_order_relaxed);
-    inbox->woken = false;
     theirs.tasks.swap(inbox->tasks);
     theirs.events.swap(inbox->events);
   }
@@ -253,11 +250,9 @@ void Loop::Post(Task task) {
     auto inbox = inbox_.Lock();
     if (inbox->stopped) return;
     inbox->tasks.push_back(std::move(task));
-    inbox_filled_.store(true, std::memory_order_release);
-    // One wake-up serves all that is posted before the loop looks.
-    if (std::exchange(inbox->woken, true)) return;
+    inbox_filled_.store(true);
   }
-  Wake();
+  WakeIfAsleep();
 }
 
 void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
@@ -269,14 +264,13 @@ void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
   {
     auto inbox = inbox_.Lock();
     inbox->events.push_back(std::move(event));
-    inbox_filled_.store(true, std::memory_order_release);
+    inbox_filled_.store(true);
     stopped = inbox->stopped;
-    if (!stopped && std::exchange(inbox->woken, true)) return;
   }
   if (stopped) {
     DrainStopped();
   } else {
-    Wake();
+    WakeIfAsleep();
   }
 }
 
@@ -319,38 +313,20 @@ Clock::Monotonic Loop::now() {
   return now_;
 }
 
-// A reactor timer that is armed for an earlier time is left alone: it fires in vain once, which is
-// cheaper than arming it anew each turn.
-void Loop::ArmReactorTimer() {
+// The time until the next timer. nullopt: none is armed.
+std::optional<std::chrono::nanoseconds> Loop::UntilTimer() {
   const auto next = timers_.Next();
-  auto& armed = reactor_->timer_armed;
-  if (!next || (armed && *armed <= *next)) return;
-  armed = next;
-  reactor_->timer.expires_at(*next);
-  reactor_->timer.async_wait([this](const boost::system::error_code& error) {
-    if (!error) reactor_->timer_armed.reset();
-  });
+  if (!next) return std::nullopt;
+  return *next - now();
 }
 
 void Loop::FlushLater(std::shared_ptr<Flushable> connection) {
   dirty_.push_back(std::move(connection));
 }
 
-void Loop::Wake() {
-  const std::uint64_t one = 1;
-  // A full counter wakes as well; nothing else can go wrong.
-  (void)!write(reactor_->wake.native_handle(), &one, sizeof(one));
-}
-
-void Loop::AwaitWake() {
-  using boost::asio::posix::stream_descriptor;
-  reactor_->wake.async_wait(stream_descriptor::wait_read,
-                            [this](const boost::system::error_code& error) {
-                              if (error) return;
-                              std::uint64_t count = 0;
-                              (void)!read(reactor_->wake.native_handle(), &count, sizeof(count));
-                              AwaitWake();
-                            });
+// One wake-up serves all that is posted before the loop looks, and a loop that runs needs none.
+void Loop::WakeIfAsleep() {
+  if (asleep_.exchange(false)) reactor_->Wake();
 }
 
 const std::string& Loop::Date() {

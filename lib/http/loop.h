@@ -2,9 +2,11 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -101,7 +103,6 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   struct Inbox {
     std::vector<Task> tasks;
     std::vector<std::shared_ptr<LoopEvent>> events;
-    bool woken = false;
     bool stopped = false;
     bool draining = false;
   };
@@ -122,9 +123,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void Guard(std::string_view where, const Call& call);
   void LogBriefly() const noexcept;
   void HandOverAll();
-  void Wake();
-  void AwaitWake();
-  void ArmReactorTimer();
+  bool FallAsleep();
+  void WakeIfAsleep();
+  std::optional<std::chrono::nanoseconds> UntilTimer();
   void DrainStopped();
   void DropTimers();
   void EndWaiters();
@@ -134,6 +135,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::atomic<std::thread::id> owner_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> inbox_filled_{false};
+  std::atomic<bool> asleep_{false};  // It must be woken to look into the inbox.
   Guarded<Inbox> inbox_;
   Thread thread_;
 

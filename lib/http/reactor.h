@@ -1,19 +1,59 @@
 #pragma once
 
-#include "http/asio.h"
+#include <chrono>
+#include <optional>
+
+#include "http/fd_watch.h"
 #include "http/loop.h"
 
 namespace apiserver::inline v0::http {
 
-// The reactor that a loop waits with. Built without locks, because only the loop's own thread
-// touches it: other threads write to the event descriptor that `wake` reads.
+// Waits for the descriptors of a loop and for other threads, with one system call a turn. Used on
+// the loop only, except for Wake.
 struct Loop::Reactor {
-  explicit Reactor(int event_fd) : wake(io, event_fd), timer(io) {}
-  boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
-  boost::asio::posix::stream_descriptor wake;
-  boost::asio::steady_timer timer;
-  // The time that `timer` is armed for. nullopt: it is not armed.
-  std::optional<Clock::Monotonic> timer_armed;
+  Reactor();
+  Reactor(const Reactor&) = delete;
+  Reactor& operator=(const Reactor&) = delete;
+  // Drops the waits that are left, and with them whom they keep alive.
+  ~Reactor();
+
+  // Watches the descriptor of `watch` for input. Throws if the kernel has no memory for it.
+  void Add(FdWatch& watch);
+  // Forgets a watch whose descriptor is about to be closed. Idempotent.
+  void Remove(FdWatch& watch);
+  // Watches for room, too; tells of room that there is already.
+  void AskForRoom(FdWatch& watch);
+  // Lets the receivers of `watch` be told if something they wait for has come.
+  void Look(FdWatch& watch);
+  // Returns whether somebody is to be told.
+  bool due() const { return first_due_ != nullptr; }
+  // Waits until a descriptor is ready, Wake() is called or `longest` has passed, and notes what has
+  // come. nullopt: for ever.
+  void Wait(std::optional<std::chrono::nanoseconds> longest);
+  // Tells the next receiver. Requires due().
+  void TellNext();
+  // Ends a wait that is in progress, or else the next one. Any thread.
+  void Wake();
+
+ private:
+  struct Descriptor {
+    // Throws if there is none.
+    explicit Descriptor(int made);
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor();
+    const int fd;
+  };
+
+  static bool Reads(const FdWatch& watch);
+  static bool Writes(const FdWatch& watch);
+  void Unqueue(FdWatch& watch);
+
+  const Descriptor epoll_;
+  const Descriptor wake_;
+  FdWatch* first_ = nullptr;
+  FdWatch* first_due_ = nullptr;
+  FdWatch* last_due_ = nullptr;
 };
 
 }  // namespace apiserver::inline v0::http

@@ -22,7 +22,7 @@ int BioRead(BIO* bio, char* into, int size) {
   BIO_clear_retry_flags(bio);
   auto& socket = *static_cast<Socket*>(BIO_get_data(bio));
   const ssize_t count = socket.Receive(into, static_cast<std::size_t>(size));
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+  if (count < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
   return static_cast<int>(count);
 }
 
@@ -95,7 +95,10 @@ ssize_t Socket::Receive(char* into, std::size_t size) {
     errno = EAGAIN;
     return -1;
   }
-  const ssize_t count = recv(watch_.fd(), into, size, 0);
+  ssize_t count = 0;
+  do {
+    count = recv(watch_.fd(), into, size, 0);
+  } while (count < 0 && errno == EINTR);
   drained_ = count > 0 ? static_cast<std::size_t>(count) < size : count < 0 && errno == EAGAIN;
   return count;
 }
@@ -186,7 +189,7 @@ IoResult Socket::Read(std::span<char> into) {
   const ssize_t count = Receive(into.data(), into.size());
   if (count > 0) return {Io::kOk, static_cast<std::size_t>(count)};
   if (count == 0) return {Io::kClosed};
-  if (errno == EAGAIN || errno == EINTR) return {Io::kWantRead};
+  if (errno == EAGAIN) return {Io::kWantRead};
   reset_ = errno == ECONNRESET;
   error_ = ErrnoText();
   return {Io::kFailed};

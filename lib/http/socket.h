@@ -55,6 +55,8 @@ class Socket final {
   void Close();
 
   void AwaitReadable(std::shared_ptr<FdEvents> who);
+  // Notes that a wait for input is over: the next read asks the kernel.
+  void NoteReadable() { drained_ = false; }
   void AwaitWritable(std::shared_ptr<FdEvents> who) { watch_.AwaitWritable(std::move(who)); }
 
   bool tls() const { return ssl_ != nullptr; }
