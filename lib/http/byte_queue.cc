@@ -8,8 +8,13 @@ namespace apiserver::v0::http {
 void ByteQueue::Push(std::string bytes) {
   // Front() relies on every piece having a byte.
   if (bytes.empty()) return;
-  size_ += bytes.size();
+  // Moves the pieces to the front when that costs no more than was taken off it.
+  if (first_ > 0 && first_ >= pieces_.size() - first_) {
+    pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
   pieces_.push_back(std::move(bytes));
+  size_ += pieces_.back().size();
 }
 
 std::size_t ByteQueue::TakeTo(std::string& out, std::size_t limit) {
@@ -36,14 +41,18 @@ std::size_t ByteQueue::TakeTo(std::span<char> out) {
 void ByteQueue::Pop(std::size_t bytes) {
   at_ += bytes;
   size_ -= bytes;
-  if (at_ < pieces_.front().size()) return;
-  pieces_.pop_front();
+  if (at_ < pieces_[first_].size()) return;
   at_ = 0;
+  if (size_ == 0) {
+    (void)Clear();
+  } else {
+    pieces_[first_++] = {};
+  }
 }
 
 std::size_t ByteQueue::Clear() {
-  pieces_.clear();
-  at_ = 0;
+  std::exchange(pieces_, {}).clear();
+  first_ = at_ = 0;
   return std::exchange(size_, 0);
 }
 

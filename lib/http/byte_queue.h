@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace apiserver::inline v0::http {
 
@@ -31,7 +31,8 @@ class WriteRoom final {
   std::atomic<std::size_t> unsent_{0};
 };
 
-// A queue of bytes that wait to be sent. Pieces are moved in, and copied once on their way out.
+// A queue of bytes that wait to be sent. Pieces are moved in, and copied once on their way out. An
+// empty one holds no memory.
 class ByteQueue final {
  public:
   void Push(std::string bytes);
@@ -45,11 +46,12 @@ class ByteQueue final {
   bool empty() const { return size_ == 0; }
 
  private:
-  std::string_view Front() const { return std::string_view(pieces_.front()).substr(at_); }
+  std::string_view Front() const { return std::string_view(pieces_[first_]).substr(at_); }
   void Pop(std::size_t bytes);
 
-  std::deque<std::string> pieces_;
-  std::size_t at_ = 0;  // Offset into the first piece.
+  std::vector<std::string> pieces_;
+  std::size_t first_ = 0;  // Those before have left.
+  std::size_t at_ = 0;     // Offset into the first piece.
   std::size_t size_ = 0;
 };
 

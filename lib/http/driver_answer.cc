@@ -165,7 +165,7 @@ void ExchangeDriver::StartAnswer() {
   queue_.SetTenant(tenant_);
   queue_.Charge();
   if (stream_ != nullptr) stream_->OnAnswer();
-  if (kind_ != Kind::kStream) return;
+  if (kind_ == Kind::kSend) return;
   // It may go on for hours, with thousands beside it.
   head_.headers = Headers();
   request_.headers.ShrinkToFit();

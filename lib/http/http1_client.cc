@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <deque>
 #include <utility>
+#include <vector>
 
 #include "http/client_protocol.h"
 #include "http/http1_body.h"
@@ -48,6 +48,7 @@ class Http1Client final : public ClientProtocol {
   void WriteFields(std::string& out);
   void WriteBody(std::string& out, std::size_t limit);
   std::size_t Process(std::string_view in);
+  std::size_t ProcessOne(std::string_view in);
   std::size_t ProcessHead(std::string_view in);
   void BeginBody(const ResponseHead& head, const Framing& framing);
   void SwitchProtocols();
@@ -63,7 +64,7 @@ class Http1Client final : public ClientProtocol {
   Wire& wire_;
   const ClientSetup setup_;
   State state_ = State::kOpen;
-  std::deque<std::shared_ptr<ClientCall>> waiting_;
+  std::vector<std::shared_ptr<ClientCall>> waiting_;  // Mostly none.
   std::shared_ptr<ClientCall> current_;
   bool in_body_ = false;
   bool close_after_ = false;
@@ -73,14 +74,14 @@ class Http1Client final : public ClientProtocol {
   std::size_t withheld_ = 0;
 };
 
+// What can be used as it comes is not copied.
 void Http1Client::Receive(std::string_view bytes) {
-  in_.append(bytes);
-  std::size_t used = 0;
-  while (state_ == State::kOpen && used < in_.size()) {
-    const std::size_t step = Process(std::string_view(in_).substr(used));
-    if (step == 0) break;
-    used += step;
+  if (in_.empty()) {
+    in_.append(bytes.substr(Process(bytes)));
+    return;
   }
+  in_.append(bytes);
+  const std::size_t used = Process(in_);
   if (used == in_.size()) {
     std::exchange(in_, {}).clear();
   } else {
@@ -89,6 +90,16 @@ void Http1Client::Receive(std::string_view bytes) {
 }
 
 std::size_t Http1Client::Process(std::string_view in) {
+  std::size_t used = 0;
+  while (state_ == State::kOpen && used < in.size()) {
+    const std::size_t step = ProcessOne(in.substr(used));
+    if (step == 0) break;
+    used += step;
+  }
+  return used;
+}
+
+std::size_t Http1Client::ProcessOne(std::string_view in) {
   if (!current_) {
     Break("the server sent what nobody asked for");
     return 0;
@@ -153,8 +164,10 @@ void Http1Client::BeginBody(const ResponseHead& head, const Framing& framing) {
 }
 
 // A call that was opened with a whole body may write from here on, and for as long as it likes.
+// There may be thousands of such calls, which need their heads no more.
 void Http1Client::SwitchProtocols() {
   current_->raw = true;
+  current_->head.headers = Headers();
   if (!current_->streamed) current_->body_ended = current_->write_ended = false;
   wire_.MarkDirty();
 }
@@ -216,7 +229,7 @@ void Http1Client::OnClosed(const Status& why) {
 void Http1Client::Produce(std::string& out, std::size_t limit) {
   if (!current_ && state_ == State::kOpen && !waiting_.empty()) {
     current_ = std::move(waiting_.front());
-    waiting_.pop_front();
+    waiting_.erase(waiting_.begin());
     WriteRequest(out);
   }
   if (current_ && out.size() < limit) WriteBody(out, limit);
