@@ -33,6 +33,9 @@ class DuplexState final : public ClientSink,
     unsent_kept_.Add(bytes);
     return room_.Promise(bytes);
   }
+  // Returns whether both directions have ended and everything was told, so that there is nothing to
+  // cancel.
+  bool over() const { return all_told_.load(); }
 
   // --- The rest on the loop only.
   void SetCall(std::weak_ptr<ClientCall> call) { call_ = std::move(call); }
@@ -70,7 +73,9 @@ class DuplexState final : public ClientSink,
   void AwaitSink();
   // Forgets a sink that is told nothing more.
   void LetGo() {
-    if (end_told_ && write_ended_) sink_.reset();
+    if (!end_told_ || !write_ended_) return;
+    all_told_.store(true);
+    sink_.reset();
   }
   template <class Call>
   void Guard(const Call& call);
@@ -78,6 +83,7 @@ class DuplexState final : public ClientSink,
   const std::weak_ptr<ClientLink> link_;
   std::weak_ptr<ClientCall> call_;
   std::atomic<bool> paused_{false};
+  std::atomic<bool> all_told_{false};
   WriteRoom room_;
   KeptBytes unread_kept_;
   KeptBytes unsent_kept_;
@@ -189,7 +195,9 @@ class DuplexStream final : public Stream {
   DuplexStream(std::shared_ptr<ClientLink> link, std::shared_ptr<ClientCall> call,
                std::shared_ptr<DuplexState> state)
       : link_(std::move(link)), call_(std::move(call)), state_(std::move(state)) {}
+  // One that is over does not wake its loop.
   ~DuplexStream() override {
+    if (state_->over()) return;
     try {
       Cancel();
     } catch (...) {  // NOLINT(bugprone-empty-catch): for want of memory; the connection ends it

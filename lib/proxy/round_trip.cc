@@ -1,5 +1,6 @@
 #include "proxy/round_trip.h"
 
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,7 @@ class Trip final : public RoundTrip,
   void Start(Answered answered) override;
   std::unique_ptr<http::BodySource> Body() override;
   void Cancel() override {
+    if (over_.load()) return;
     setup_.pool->loop().Post([self = shared_from_this()] { self->GiveUp(); });
   }
 
@@ -65,6 +67,7 @@ class Trip final : public RoundTrip,
   std::unique_ptr<http::Stream> stream_;  // Kept until the end, as another loop may write to it.
   bool reused_ = false;
   bool given_up_ = false;
+  std::atomic<bool> over_{false};  // There is nothing to cancel. For all threads.
   Valve body_valve_;
   BodyTransfer transfer_;
 };
@@ -138,9 +141,13 @@ Status Trip::Open() {
   return {};
 }
 
+// Told at the end of the turn: what comes with the head, mostly the whole answer, is there then,
+// and the client's loop is woken once.
 void Trip::Answer(Result<http::ResponseHead> head) {
   if (cancel_timer_) std::exchange(cancel_timer_, nullptr)();
-  if (auto answered = std::exchange(answered_, nullptr)) answered(std::move(head));
+  if (!answered_) return;
+  setup_.pool->loop().Post([self = shared_from_this(), answered = std::exchange(answered_, nullptr),
+                            head = std::move(head)]() mutable { answered(std::move(head)); });
 }
 
 void Trip::OnHead(const http::ResponseHead& head) {
@@ -167,6 +174,7 @@ void Trip::OnEnd(const Status& status) {
   if (unanswered) {
     Answer(status.ok() ? Status(Reason::kServiceUnavailable, "EOF") : status);
   }
+  over_.store(status.ok() && !setup_.body && !setup_.whole_body);
   transfer_.End(status);
 }
 
