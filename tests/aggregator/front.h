@@ -5,12 +5,14 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "apiserver/aggregator/aggregator.h"
+#include "apiserver/base/source.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/testing/server/test_server.h"
@@ -48,17 +50,23 @@ struct Front {
       std::chrono::milliseconds period = std::chrono::seconds(30),
       std::chrono::milliseconds discovery_period = std::chrono::minutes(1),
       std::vector<server::Resource> registered = {},
-      const std::shared_ptr<apiserver::discovery::DefinedVersions>& definitions = nullptr) {
+      const std::shared_ptr<apiserver::discovery::DefinedVersions>& definitions = nullptr,
+      std::optional<http::KeyPair> client = std::nullopt) {
     testing::TestServerOptions options;
     const bool auto_register = !registered.empty() || definitions;
     options.kinds = std::move(registered);
-    options.install = [this, period, discovery_period, auto_register,
-                       definitions](server::GenericAPIServer& api) -> Status {
+    std::shared_ptr<const apiserver::Source<http::KeyPair>> proxy_client;
+    if (client) {
+      proxy_client = std::make_shared<apiserver::Variable<http::KeyPair>>(*std::move(client));
+    }
+    options.install = [this, period, discovery_period, auto_register, definitions,
+                       proxy_client](server::GenericAPIServer& api) -> Status {
       auto installed =
           aggregator::Install(api, api.Storage(*engine),
                               {.dialer = dialer.get(),
                                .service_resolver = aggregator::NewEndpointServiceResolver(services),
                                .services = services,
+                               .proxy_client = proxy_client,
                                .availability_period = period,
                                .discovery_period = discovery_period,
                                .auto_register = auto_register,
