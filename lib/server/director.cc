@@ -23,6 +23,14 @@ Status NotInstalledYet() {
       .WithDetails({.retry_after_seconds = 5});
 }
 
+// Returns the group that "/apis/<group>/…" names. Empty: none.
+std::string_view GroupIn(std::string_view path) {
+  constexpr std::string_view kApis = "/apis/";
+  if (!path.starts_with(kApis)) return {};
+  path.remove_prefix(kApis.size());
+  return path.substr(0, path.find('/'));
+}
+
 }  // namespace
 
 std::shared_ptr<Route> Server::FindRoute(const request::RequestInfo& info) const {
@@ -106,7 +114,10 @@ http::Step Server::Serve(const Target& target, http::Exchange& exchange) const {
 http::Step Server::ServeDiscovery(http::Exchange& exchange) const {
   const bool known = documents_->KnowsDiscovery(exchange.request().path);
   if (!known && exchange.Find<BeforeMuxComplete>()) return NotInstalledYet();
-  if (!known && !config_.index_of_unknown_paths) return PageNotFound(exchange);
+  // Below an installed group the API answers, whatever is asked for.
+  const std::string_view group = GroupIn(exchange.request().path);
+  const bool own = known || (!group.empty() && routes_.Serves(group));
+  if (!own && !config_.index_of_unknown_paths) return PageNotFound(exchange);
   // An unknown path is 404 for every method, not 405.
   if (known && exchange.request().method != "GET") {
     return meta::NewGenericServerResponse(405, "", {}, "");

@@ -157,6 +157,8 @@ def invalid(ask):
     ask("post to a name", "POST", SERVICES + "/" + LOCAL, good)
     ask("of v1beta1", "GET", "/apis/apiregistration.k8s.io/v1beta1/apiservices")
     ask("unknown subresource", "GET", SERVICES + "/v1./scale")
+    ask("unknown version of a built-in group", "GET", "/apis/rbac.authorization.k8s.io/v9")
+    ask("its resource", "GET", "/apis/rbac.authorization.k8s.io/v9/roles")
 
 
 def local(ask):

@@ -238,6 +238,23 @@ TEST_CASE("server: a version that nobody serves is named, and gives way", "[serv
   CHECK(Contains(server->Call("GET", "/apis/example.com/v1").body, R"("name":"widgets")"));
 }
 
+TEST_CASE("server: what an installed group has not is told by the API, other paths by text",
+          "[server]") {
+  TestServerOptions options;
+  options.configure = [](server::Config& config) { config.index_of_unknown_paths = false; };
+  const auto server = StartWidgetServer(std::move(options));
+  for (const char* const path : {"/apis/example.com/v9", "/apis/example.com/v9/widgets"}) {
+    const auto answer = server->Call("GET", path);
+    CHECK(answer.code == 404);
+    CHECK(Contains(answer.body, R"("reason":"NotFound")"));
+  }
+  for (const char* const path : {"/apis/other.com/v1", "/apis/other.com/v1/widgets", "/apis//v1"}) {
+    const auto answer = server->Call("GET", path);
+    CHECK(answer.code == 404);
+    CHECK(answer.body == "404 page not found\n");
+  }
+}
+
 TEST_CASE("server: documents of another server are listed and merged", "[server]") {
   TestServerOptions options;
   options.install = [](server::GenericAPIServer& api) -> Status {
