@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What a GET costs that a kube-apiserver forwards to an extension server, in microseconds of its CPU.
+
+usage: forwarded_cpu.py --cluster KUBE_APISERVER --go KUBE_APISERVER --server SAMPLE_APISERVER [--requests N]
+
+--cluster is ours, --go Kubernetes' own, each with a sample-apiserver of ours behind its aggregator. Both
+are asked over one connection, one request after the other, in turn. Prints a line for each turn.
+"""
+
+import argparse
+import base64
+import contextlib
+import http.client
+import json
+import os
+import shutil
+import ssl
+import tempfile
+
+import aggregated
+
+PATH = aggregated.DISCOVERED + "/namespaces/default/flunders/x"
+
+
+def cpu_seconds(pid):
+    """The time of all threads of a process, in the kernel and outside of it."""
+    with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Asker:
+    """A connection to the cluster of a scene, with its user's credentials."""
+
+    def __init__(self, scene, folder):
+        config = json.loads(scene.kubectl("config", "view", "--raw", "-o", "json")[1])
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        tls = ssl.create_default_context()
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        if "client-certificate-data" in user:
+            pair = os.path.join(folder, "pair.pem")
+            with open(pair, "wb") as file:
+                for part in ("certificate", "key"):
+                    file.write(base64.b64decode(user["client-%s-data" % part]))
+            tls.load_cert_chain(pair)
+        self.headers = {"Authorization": "Bearer " + user["token"]} if "token" in user else {}
+        self.connection = http.client.HTTPSConnection(cluster["server"].removeprefix("https://"), context=tls)
+
+    def get(self, path):
+        self.connection.request("GET", path, headers=self.headers)
+        answer = self.connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise RuntimeError("%d %s" % (answer.status, body))
+
+    def turn(self, pid, requests):
+        before = cpu_seconds(pid)
+        for _ in range(requests):
+            self.get(PATH)
+        return (cpu_seconds(pid) - before) * 1e6 / requests
+
+
+def ready(scene):
+    aggregated.wait_until(lambda: "ok" in scene.raw("/readyz"), "the cluster is ready")
+    scene.start()
+    scene.kubectl("create", "namespace", "wardle")
+    scene.apply(*scene.service(), scene.api_service("v1alpha1"))
+    scene.becomes("True/Passed")
+    scene.apply(aggregated.flunder("x"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cluster", required=True)
+    parser.add_argument("--go", required=True)
+    parser.add_argument("--server", required=True)
+    parser.add_argument("--requests", type=int, default=5000)
+    parser.add_argument("--kubectl", default=shutil.which("kubectl"))
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        scenes = []
+        for name, cluster, is_go in (("ours", args.cluster, False), ("Go", args.go, True)):
+            inside = os.path.join(folder, name)
+            os.mkdir(inside)
+            given = argparse.Namespace(cluster=cluster, server=args.server, go=False, go_cluster=is_go, kubectl=args.kubectl)
+            scene = aggregated.Scene(given, inside)
+            stack.callback(scene.stop)
+            ready(scene)
+            scenes.append((name, Asker(scene, inside), scene.cluster.process.pid))
+        for turn in range(6):
+            took = [(name, asker.turn(pid, args.requests)) for name, asker, pid in scenes]
+            # The first turn fills caches.
+            if turn > 0:
+                print("  ".join("%s %.1f us" % each for each in took))
+
+
+if __name__ == "__main__":
+    main()
