@@ -474,12 +474,14 @@ TEST_CASE("http: in process, connections that are cut end their calls and take n
   std::unique_ptr<Connection> before;
   std::unique_ptr<Connection> after;
   std::unique_ptr<ClientStream> stream;
+  Context::Registration gone;
   {
     TestService service([&](Exchange& exchange) -> Step {
       if (exchange.request().path == "/quick") return Answer(exchange, "quick");
       return Step::Later([&](Resume resume) {
         auto shared = std::make_shared<Resume>(std::move(resume));
-        exchange.Set(exchange.ctx().OnDone([shared] { (*shared)(Step::Done()); }));
+        // Not kept in the exchange, whose context it would keep.
+        gone = exchange.ctx().OnDone([shared] { (*shared)(Step::Done()); });
         steps.Add("waiting");
       });
     });
