@@ -70,6 +70,8 @@ void Loop::Reactor::Add(FdWatch& watch) {
 
 void Loop::Reactor::Remove(FdWatch& watch) {
   if (!std::exchange(watch.watched_, false)) return;
+  // Closing alone would not end it while a process that the host has started has the socket, too.
+  (void)epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, watch.fd_, nullptr);
   Unqueue(watch);
   (watch.previous_ == nullptr ? first_ : watch.previous_->next_) = watch.next_;
   if (watch.next_ != nullptr) watch.next_->previous_ = watch.previous_;

@@ -161,5 +161,18 @@ TEST_CASE("http: nothing is told of a descriptor that was closed meanwhile", "[h
   CHECK(pair.Told() == "closed");
 }
 
+// As a process does that the host starts with its descriptors.
+TEST_CASE("http: a socket that somebody else has, too, is watched no more once it is closed",
+          "[http]") {
+  WatchedPair pair;
+  const int other = dup(pair.watch->fd());
+  REQUIRE(other >= 0);
+  pair.AwaitInput();
+  pair.watch.reset();
+  pair.Send("a");
+  CHECK(pair.Told().empty());
+  close(other);
+}
+
 }  // namespace
 }  // namespace http_test
