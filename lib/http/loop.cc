@@ -246,12 +246,10 @@ void Loop::Post(Task task) {
     tasks_.push_back(std::move(task));
     return;
   }
-  {
-    auto inbox = inbox_.Lock();
-    if (inbox->stopped) return;
-    inbox->tasks.push_back(std::move(task));
-    inbox_filled_.store(true);
-  }
+  auto inbox = inbox_.Lock();
+  if (inbox->stopped) return;
+  inbox->tasks.push_back(std::move(task));
+  inbox_filled_.store(true);
   WakeIfAsleep();
 }
 
@@ -266,12 +264,9 @@ void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
     inbox->events.push_back(std::move(event));
     inbox_filled_.store(true);
     stopped = inbox->stopped;
+    if (!stopped) WakeIfAsleep();
   }
-  if (stopped) {
-    DrainStopped();
-  } else {
-    WakeIfAsleep();
-  }
+  if (stopped) DrainStopped();
 }
 
 Executor::Cancel Loop::PostAfter(std::chrono::nanoseconds delay, Task task) {
@@ -325,6 +320,8 @@ void Loop::FlushLater(std::shared_ptr<Flushable> connection) {
 }
 
 // One wake-up serves all that is posted before the loop looks, and a loop that runs needs none.
+// Called with the inbox locked: what was posted may be the end of who has the loop, which does not
+// end before it has the lock.
 void Loop::WakeIfAsleep() {
   if (asleep_.exchange(false)) reactor_->Wake();
 }

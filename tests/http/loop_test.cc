@@ -88,6 +88,20 @@ TEST_CASE("http: an event delivered after the stop is dealt with at once", "[htt
   CHECK(journal.Text() == "dealt");
 }
 
+// What was posted may be the end of the connection that has the loop; a poster has only a
+// reference.
+TEST_CASE("http: a loop may go as soon as it runs what is being posted", "[http]") {
+  for (int i = 0; i < 200; ++i) {
+    auto loop = Loop::Create(NullLogSink());
+    loop->Start("loop");
+    Notification ran;
+    Thread poster("poster", [&ran, &last = *loop] { last.Post([&ran] { ran.Notify(); }); });
+    ran.Wait();
+    loop.reset();
+    poster.Join();
+  }
+}
+
 TEST_CASE("http: an exception in a task does not end the loop", "[http]") {
   Journal log;
   JournalSink sink(log);
