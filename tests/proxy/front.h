@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,8 +27,10 @@ class Front {
  public:
   explicit Front(proxy::UpgradeAwareHandler rules, Wire wire = Wire::kHttp1,
                  proxy::UpstreamPoolOptions pool = {})
-      : dialer_(http::NewDialer()),
-        service_([this](http::Exchange& exchange) { return rules_.ServeHTTP(exchange); }) {
+      : dialer_(http::NewDialer()), service_([this](http::Exchange& exchange) {
+          ++begun_;
+          return rules_.ServeHTTP(exchange);
+        }) {
     pool.dialer = dialer_.get();
     rules_ = std::move(rules);
     if (!rules_.pool) rules_.pool = proxy::NewUpstreamPool(std::move(pool)).value();
@@ -35,7 +39,11 @@ class Front {
     };
     server_ = std::make_unique<TestServer>(service_.service, wire);
   }
-  ~Front() { server_.reset(); }
+  // A trip that is given up tells the exchange on the pool's loop, which needs the service then.
+  ~Front() {
+    server_.reset();
+    CHECK(service_.ends.AwaitCount(begun_));
+  }
 
   proxy::UpgradeAwareHandler& rules() { return rules_; }
   TestService& service() { return service_; }
@@ -49,6 +57,7 @@ class Front {
  private:
   std::unique_ptr<http::Dialer> dialer_;
   proxy::UpgradeAwareHandler rules_;
+  std::atomic<std::size_t> begun_{0};
   TestService service_;
   std::unique_ptr<TestServer> server_;
 };
