@@ -50,7 +50,7 @@ void Loop::Start(const std::string& name) {
 void Loop::Stop() {
   if (Inside() || inbox_.Lock()->stopped) return;
   stopping_.store(true);
-  reactor_->Wake();
+  reactor_->bell()->Ring();
   if (thread_.joinable()) thread_.Join();
   Inbox left;
   {
@@ -246,11 +246,15 @@ void Loop::Post(Task task) {
     tasks_.push_back(std::move(task));
     return;
   }
-  auto inbox = inbox_.Lock();
-  if (inbox->stopped) return;
-  inbox->tasks.push_back(std::move(task));
-  inbox_filled_.store(true);
-  WakeIfAsleep();
+  std::shared_ptr<const Bell> bell;
+  {
+    auto inbox = inbox_.Lock();
+    if (inbox->stopped) return;
+    inbox->tasks.push_back(std::move(task));
+    inbox_filled_.store(true);
+    bell = BellIfAsleep();
+  }
+  if (bell) bell->Ring();
 }
 
 void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
@@ -259,14 +263,16 @@ void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
     return;
   }
   bool stopped = false;
+  std::shared_ptr<const Bell> bell;
   {
     auto inbox = inbox_.Lock();
     inbox->events.push_back(std::move(event));
     inbox_filled_.store(true);
     stopped = inbox->stopped;
-    if (!stopped) WakeIfAsleep();
+    if (!stopped) bell = BellIfAsleep();
   }
   if (stopped) DrainStopped();
+  if (bell) bell->Ring();
 }
 
 Executor::Cancel Loop::PostAfter(std::chrono::nanoseconds delay, Task task) {
@@ -320,10 +326,10 @@ void Loop::FlushLater(std::shared_ptr<Flushable> connection) {
 }
 
 // One wake-up serves all that is posted before the loop looks, and a loop that runs needs none.
-// Called with the inbox locked: what was posted may be the end of who has the loop, which does not
-// end before it has the lock.
-void Loop::WakeIfAsleep() {
-  if (asleep_.exchange(false)) reactor_->Wake();
+// Called with the inbox locked, as the loop does not end before it has the lock; what was posted
+// may be the end of who has the loop, so that only the bell may be used after that.
+std::shared_ptr<const Loop::Bell> Loop::BellIfAsleep() {
+  return asleep_.exchange(false) ? reactor_->bell() : nullptr;
 }
 
 const std::string& Loop::Date() {

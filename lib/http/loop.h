@@ -93,6 +93,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // thread.
   void LogCaught(std::string_view where) const noexcept;
 
+  struct Bell;
   struct Reactor;
   Reactor& reactor() { return *reactor_; }
 
@@ -124,7 +125,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void LogBriefly() const noexcept;
   void HandOverAll();
   bool FallAsleep();
-  void WakeIfAsleep();
+  std::shared_ptr<const Bell> BellIfAsleep();
   std::optional<std::chrono::nanoseconds> UntilTimer();
   void DrainStopped();
   void DropTimers();

@@ -38,15 +38,22 @@ int Milliseconds(std::optional<std::chrono::nanoseconds> time) {
 
 }  // namespace
 
-Loop::Reactor::Descriptor::Descriptor(int made) : fd(Checked(made)) {}
+OwnedFd::OwnedFd(int made) : fd(Checked(made)) {}
 
-Loop::Reactor::Descriptor::~Descriptor() { close(fd); }
+OwnedFd::~OwnedFd() { close(fd); }
 
-Loop::Reactor::Reactor()
-    : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+Loop::Bell::Bell() : event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+void Loop::Bell::Ring() const {
+  const std::uint64_t one = 1;
+  // It fails only if the counter is full, which 2^64 calls would make it.
+  (void)!write(event.fd, &one, sizeof(one));
+}
+
+Loop::Reactor::Reactor() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   // Each write is an edge of its own, so that the counter is never read.
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
-  Checked(epoll_ctl(epoll_.fd, EPOLL_CTL_ADD, wake_.fd, &event));
+  Checked(epoll_ctl(epoll_.fd, EPOLL_CTL_ADD, bell_->event.fd, &event));
 }
 
 Loop::Reactor::~Reactor() {
@@ -136,12 +143,6 @@ void Loop::Reactor::TellNext() {
     const auto writer = std::exchange(watch.writer_, nullptr);
     writer->OnWritable();
   }
-}
-
-void Loop::Reactor::Wake() {
-  const std::uint64_t one = 1;
-  // It fails only if the counter is full, which 2^64 calls would make it.
-  (void)!write(wake_.fd, &one, sizeof(one));
 }
 
 }  // namespace apiserver::v0::http

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 
 #include "http/fd_watch.h"
@@ -8,8 +9,27 @@
 
 namespace apiserver::inline v0::http {
 
-// Waits for the descriptors of a loop and for other threads, with one system call a turn. Used on
-// the loop only, except for Wake.
+// Owns a descriptor of the kernel's.
+struct OwnedFd {
+  // Throws if there is none.
+  explicit OwnedFd(int made);
+  OwnedFd(const OwnedFd&) = delete;
+  OwnedFd& operator=(const OwnedFd&) = delete;
+  ~OwnedFd();
+  const int fd;
+};
+
+// Ends the waits of a reactor. Any thread; a thread that rings it may keep it longer than there is
+// a loop.
+struct Loop::Bell {
+  Bell();
+  // Ends a wait that is in progress, or else the next one.
+  void Ring() const;
+  const OwnedFd event;
+};
+
+// Waits for the descriptors of a loop and for its bell, with one system call a turn. Used on the
+// loop only, except for bell().
 struct Loop::Reactor {
   Reactor();
   Reactor(const Reactor&) = delete;
@@ -27,30 +47,20 @@ struct Loop::Reactor {
   void Look(FdWatch& watch);
   // Returns whether somebody is to be told.
   bool due() const { return first_due_ != nullptr; }
-  // Waits until a descriptor is ready, Wake() is called or `longest` has passed, and notes what has
+  // Waits until a descriptor is ready, the bell is rung or `longest` has passed, and notes what has
   // come. nullopt: for ever.
   void Wait(std::optional<std::chrono::nanoseconds> longest);
   // Tells the next receiver. Requires due().
   void TellNext();
-  // Ends a wait that is in progress, or else the next one. Any thread.
-  void Wake();
+  const std::shared_ptr<const Bell>& bell() const { return bell_; }
 
  private:
-  struct Descriptor {
-    // Throws if there is none.
-    explicit Descriptor(int made);
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor();
-    const int fd;
-  };
-
   static bool Reads(const FdWatch& watch);
   static bool Writes(const FdWatch& watch);
   void Unqueue(FdWatch& watch);
 
-  const Descriptor epoll_;
-  const Descriptor wake_;
+  const OwnedFd epoll_;
+  const std::shared_ptr<const Bell> bell_ = std::make_shared<Bell>();
   FdWatch* first_ = nullptr;
   FdWatch* first_due_ = nullptr;
   FdWatch* last_due_ = nullptr;
