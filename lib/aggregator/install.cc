@@ -175,8 +175,8 @@ class Running : public std::enable_shared_from_this<Running> {
                    .log = &log});
   }
 
-  // Nobody is to be asked for what a local one has, unless it has just become local. There may be
-  // thousands of them.
+  // Discovery and OpenAPI are fetched for remote APIServices, and for one that has just become
+  // local. There may be thousands of local ones.
   void Changed(const runtime::Object& api_service) {
     const std::string name(api_service.name());
     Facts facts = FactsOf(api_service);

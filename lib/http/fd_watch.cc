@@ -30,7 +30,7 @@ void FdWatch::AwaitTurn(std::shared_ptr<FdEvents> who) {
   AwaitReadable(std::move(who));
 }
 
-// What waited is let go last, because this watch may go with it.
+// Releases the receivers last, because this watch may be destroyed with them.
 void FdWatch::Close() {
   if (fd_ < 0) return;
   loop_.reactor().Remove(*this);

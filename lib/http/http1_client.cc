@@ -74,7 +74,7 @@ class Http1Client final : public ClientProtocol {
   std::size_t withheld_ = 0;
 };
 
-// What can be used as it comes is not copied.
+// Parses bytes in place, and copies only those that must wait for more.
 void Http1Client::Receive(std::string_view bytes) {
   if (in_.empty()) {
     in_.append(bytes.substr(Process(bytes)));

@@ -121,7 +121,7 @@ void Loop::Reactor::Wait(std::optional<std::chrono::nanoseconds> longest) {
     if (event.data.ptr == nullptr) continue;
     FdWatch& watch = *static_cast<FdWatch*>(event.data.ptr);
     watch.readable_ |= (event.events & EPOLLIN) != 0;
-    // Nobody who asks for room later is served by this news of it.
+    // An event of room serves who waits for it now: by the next wait it may be stale.
     watch.writable_ |= watch.writer_ != nullptr && (event.events & EPOLLOUT) != 0;
     watch.ended_ |= (event.events & EPOLLRDHUP) != 0;
     watch.broken_ |= (event.events & kBroken) != 0;

@@ -30,6 +30,27 @@ struct DecideCase {
 };
 
 // TestSync of autoregister_controller_test.go, and the rest of the table of checkAPIService.
+// Returns whether the object at `path` comes to contain `text`.
+bool Shows(const Front& front, const std::string& path, const std::string& text) {
+  return Eventually([&] { return front.Get(path).body.find(text) != std::string::npos; });
+}
+
+// Checks that the server registers a local APIService at `path`, with the priorities of a defined
+// one.
+void CheckRegistered(const Front& front, const std::string& path) {
+  CHECK(Shows(front, path, R"("groupPriorityMinimum":1000,"versionPriority":100)"));
+  CHECK(Shows(front, path, R"("kube-aggregator.kubernetes.io/automanaged":"true")"));
+  CHECK(Shows(front, path, R"("reason":"Local")"));
+}
+
+// Changes a priority as a user does.
+void ChangePriority(const Front& front, const std::string& path) {
+  CHECK(front.server
+            ->Call("PATCH", path, R"({"spec":{"versionPriority":7}})",
+                   {{"Content-Type", "application/merge-patch+json"}})
+            .code == 200);
+}
+
 TEST_CASE("aggregator: APIServices of the server are managed as upstream's are") {
   const Present users{.managed = Managed::kNot};
   const Present always{.managed = Managed::kAlways, .as_wanted = true};
@@ -107,22 +128,14 @@ TEST_CASE("aggregator: what is wanted is created, put right and deleted") {
   aggregator::AutoRegister registration(
       {.pool = &front.server->server().pool(), .client = client, .find = find});
   const std::string path = std::string(kAPIServices) + "/v1.a.com";
-  const auto shows = [&](const std::string& text) {
-    return Eventually([&] { return front.Get(path).body.find(text) != std::string::npos; });
-  };
   registration.Want(
       {.group = "a.com", .version = "v1", .group_priority = 1000, .version_priority = 100});
   registration.Start({});
-  CHECK(shows(R"("groupPriorityMinimum":1000,"versionPriority":100)"));
-  CHECK(shows(R"("kube-aggregator.kubernetes.io/automanaged":"true")"));
-  CHECK(shows(R"("reason":"Local")"));
+  CheckRegistered(front, path);
 
-  CHECK(front.server
-            ->Call("PATCH", path, R"({"spec":{"versionPriority":7}})",
-                   {{"Content-Type", "application/merge-patch+json"}})
-            .code == 200);
+  ChangePriority(front, path);
   registration.Add("v1.a.com");
-  CHECK(shows(R"("versionPriority":100)"));
+  CHECK(Shows(front, path, R"("versionPriority":100)"));
 
   registration.WantNot("v1.a.com");
   CHECK(Eventually([&] { return front.Get(path).code == 404; }));
@@ -164,22 +177,14 @@ TEST_CASE("aggregator: group versions have an APIService for as long as they are
   {
     const Front front(std::chrono::seconds(30), std::chrono::minutes(1), {}, definitions);
     const std::string path = std::string(kAPIServices) + "/v1.b.com";
-    const auto shows = [&](const std::string& text) {
-      return Eventually([&] { return front.Get(path).body.find(text) != std::string::npos; });
-    };
     REQUIRE(Eventually([&] { return definitions->followed(); }));
     definitions->Define({"b.com", "v1"}, true);
-    CHECK(shows(R"("groupPriorityMinimum":1000,"versionPriority":100)"));
-    CHECK(shows(R"("kube-aggregator.kubernetes.io/automanaged":"true")"));
-    CHECK(shows(R"("reason":"Local")"));
-    // What a user changes or deletes is put right.
-    CHECK(front.server
-              ->Call("PATCH", path, R"({"spec":{"versionPriority":7}})",
-                     {{"Content-Type", "application/merge-patch+json"}})
-              .code == 200);
-    CHECK(shows(R"("versionPriority":100)"));
+    CheckRegistered(front, path);
+    // The server undoes a change and a deletion by a user.
+    ChangePriority(front, path);
+    CHECK(Shows(front, path, R"("versionPriority":100)"));
     CHECK(front.server->Call("DELETE", path).code == 200);
-    CHECK(shows(R"("reason":"Local")"));
+    CHECK(Shows(front, path, R"("reason":"Local")"));
 
     definitions->Define({"b.com", "v1"}, false);
     CHECK(Eventually([&] { return front.Get(path).code == 404; }));

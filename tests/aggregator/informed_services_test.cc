@@ -94,7 +94,7 @@ TEST_CASE("aggregator: services that are stopped let go of their client") {
   REQUIRE(services->WaitForSync(std::chrono::seconds(10)));
   services->Stop();
   CHECK(watched.expired());
-  // What was known stays known.
+  // The services that it knew are still found.
   CHECK(services->FindService("ns", "api").status().reason() == Reason::kNotFound);
 }
 

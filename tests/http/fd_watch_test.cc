@@ -73,7 +73,7 @@ TEST_CASE("http: input is told once to who waits, now or later", "[http]") {
   pair.Send("b");
   CHECK(pair.Told() == "input input");
 
-  // Nobody waits when it comes.
+  // This input comes while no reader waits.
   CHECK(pair.Read() == 1);
   pair.Send("c");
   CHECK(pair.Told() == "input input");

@@ -88,8 +88,7 @@ TEST_CASE("http: an event delivered after the stop is dealt with at once", "[htt
   CHECK(journal.Text() == "dealt");
 }
 
-// What was posted may be the end of the connection that has the loop; a poster has only a
-// reference.
+// A posted task may end the connection that owns the loop; the poster has only a reference.
 TEST_CASE("http: a loop may go as soon as it runs what is being posted", "[http]") {
   for (int i = 0; i < 200; ++i) {
     auto loop = Loop::Create(NullLogSink());

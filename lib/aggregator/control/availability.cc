@@ -95,7 +95,7 @@ Status Attempt(const Context& ctx, const Backend& backend, const ProxiedAPIServi
           failing + "bad status from " + url + ": " + std::to_string(answer->code)};
 }
 
-// Without a look at the time of the last transition, which a user may have taken away.
+// Compares all but the time of the last transition, which a user may have removed.
 bool Says(const runtime::Value& present, const Condition& condition) {
   return present["status"].AsString() == condition.status &&
          present["reason"].AsString() == condition.reason &&
