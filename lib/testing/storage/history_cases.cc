@@ -46,7 +46,7 @@ Status Future(Subject& s) {
   RETURN_IF_ERROR(FillHistory(s));
   auto read = s.Get("a", 8);
   EXPECT_REASON(read, Reason::kTimeout);
-  const Status status = read.status();
+  const Status& status = read.status();
   EXPECT(status.details() != nullptr);
   // Clients recognise this error by its cause, as client-go does.
   EXPECT_EQ(status.details()->causes.size(), 1U);
