@@ -1,6 +1,7 @@
 #include "cel/functions/libraries.h"
 #include "cel/run/size.h"
 #include "cel/types/spell.h"
+#include "text/same.h"
 
 namespace apiserver::v0::cel::functions {
 namespace standard_rows {
@@ -52,7 +53,9 @@ Value TestStrings(CallContext&, std::span<const Value> arguments) {
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
-bool StartsWith(std::string_view text, std::string_view part) { return text.starts_with(part); }
+bool StartsWith(std::string_view text, std::string_view part) {
+  return text.size() >= part.size() && text::SameName(text.substr(0, part.size()), part);
+}
 bool EndsWith(std::string_view text, std::string_view part) { return text.ends_with(part); }
 
 // ⌈target × 0.1⌉ × ⌈argument × 0.1⌉.

@@ -92,31 +92,12 @@ plan::Callee MakeCallee(const FunctionEntry& function, const Overload* overload)
   return callee;
 }
 
-Value Call(const plan::Callee& callee, CallContext::Shared& shared,
-           std::span<const Value> arguments) {
-  if (!callee.non_strict) {
-    for (const Value& argument : arguments) {
-      if (argument.is_error()) return argument;
-    }
-  }
-  CallContext call(shared, callee.function->name, callee.prepared.get());
+Value CallChecked(const plan::Callee& callee, CallContext& call, std::span<const Value> arguments) {
   if (callee.handler == nullptr) return CallFitting(callee, call, arguments);
-  if (callee.guarded && !AllFit(arguments, *callee.overload, shared.arena)) {
+  if (callee.guarded && !AllFit(arguments, *callee.overload, call.arena())) {
     return NoOverload(callee, call, arguments);
   }
   return callee.handler(call, arguments);
-}
-
-std::uint64_t CostOfCall(const plan::Callee& callee, std::span<const Value> arguments,
-                         const Value* result) {
-  const CostCall call{.arguments = arguments, .overload = callee.overload, .result = result};
-  if (callee.cost_by_name != nullptr) {
-    if (const std::optional<std::uint64_t> cost = callee.cost_by_name(call)) return *cost;
-  }
-  if (callee.cost_by_overload != nullptr) {
-    if (const std::optional<std::uint64_t> cost = callee.cost_by_overload(call)) return *cost;
-  }
-  return 1;
 }
 
 }  // namespace apiserver::v0::cel

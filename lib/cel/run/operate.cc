@@ -1,3 +1,5 @@
+#include <new>
+
 #include "cel/run/arithmetic.h"
 #include "cel/run/dispatch.h"
 #include "cel/run/equality.h"
@@ -175,14 +177,14 @@ const Instruction* CallFunction(Machine& machine, const Instruction& step) {
       !machine.arena.TakeWork(WorkOfTexts(arguments))) {
     return machine.StopOverLimit();
   }
-  const Value result = Call(callee, shared, arguments);
+  // In its place, which is none of the arguments: reading a copy of what was just written stalls.
+  Value* const result = ::new (machine.registers + step.dst) Value(Call(callee, shared, arguments));
   if (shared.over_limit) return machine.StopOverLimit();
   if (shared.interrupted) return machine.Stop(End::kInterrupted);
   if (shared.would_block) return machine.Stop(End::kWouldBlock);
-  if (!callee.cost_before_call && !machine.Charge(CostOfCall(callee, arguments, &result))) {
+  if (!callee.cost_before_call && !machine.Charge(CostOfCall(callee, arguments, result))) {
     return machine.Stop(End::kCostLimit);
   }
-  machine.registers[step.dst] = result;
   return Next(machine, step);
 }
 

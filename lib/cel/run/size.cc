@@ -1,5 +1,6 @@
 #include "cel/run/size.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -7,14 +8,37 @@
 
 namespace apiserver::v0::cel {
 
+namespace {
+
+constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
+
+std::uint64_t WordAt(std::string_view text, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, text.data() + at, 8);
+  return word;
+}
+
+// Returns where the text may cease to be ASCII: its size if it does not, else where eight bytes
+// begin that are not all ASCII. 0 for a shorter text.
+std::size_t EndOfAscii(std::string_view text) {
+  if (text.size() < 8) return 0;
+  // The last eight bytes may overlap those before.
+  const std::size_t last = text.size() - 8;
+  std::size_t at = 0;
+  for (; at < last; at += 8) {
+    if ((WordAt(text, at) & kHighBits) != 0) return at;
+  }
+  return (WordAt(text, last) & kHighBits) == 0 ? text.size() : std::min(at, last);
+}
+
+}  // namespace
+
 // Counts the bytes that continue no sequence, eight at a time.
 std::uint64_t CodePoints(std::string_view text) {
-  constexpr std::uint64_t kHighBits = 0x8080'8080'8080'8080;
   std::size_t continuing = 0;
-  std::size_t at = 0;
+  std::size_t at = EndOfAscii(text);
   for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t word = WordAt(text, at);
     // Counting bits is a call, which ASCII need not make.
     if ((word & kHighBits) == 0) continue;
     // A byte 10xxxxxx: its high bit is set, the next is not.
@@ -50,6 +74,7 @@ std::uint64_t CostSize(const Value& value) {
 }
 
 std::uint64_t TraversalCost(const Value& value, double factor) {
+  if (value.is_string()) return MultiplyByFactor(CodePoints(value.AsText()), factor);
   return MultiplyByFactor(CostSize(value), factor);
 }
 
