@@ -55,6 +55,10 @@ struct Evaluation {
     return cel::PrintValue(outcome.value, scratch.arena());
   }
   std::uint64_t Cost(std::string_view text) { return Run(text).cost; }
+  // The value or the error, and the cost.
+  std::string ShowWithCost(std::string_view text) {
+    return Show(text) + ", " + std::to_string(Cost(text));
+  }
 
   runtime::Arena data;
   runtime::Value object = apiserver::codec::ParseJson(kObject, data).value();
@@ -102,6 +106,22 @@ TEST_CASE_METHOD(Evaluation, "cel: operators and selections evaluate", "[cel]") 
   CHECK(Show("type(o.l) == list") == "true");
   CHECK(Show("string(o.l.size()) + 'x'") == "3x");
   CHECK(Show("size(1)") == "error: no such overload: size");
+}
+
+// The costs are the oracle's: each link that is reached counts 1.
+TEST_CASE_METHOD(Evaluation, "cel: a chain of selections ends at the link that is missing",
+                 "[cel]") {
+  CHECK(ShowWithCost("o.o.a.b.c") == "1, 5");
+  CHECK(ShowWithCost("o.o.x.b.c") == "error: no such key: x, 3");
+  CHECK(ShowWithCost("o.o.a.x.c") == "error: no such key: x, 4");
+  CHECK(ShowWithCost("o.a.n.x") == "error: no such key: x, 4");
+  CHECK(ShowWithCost("o.l.x.y") == "error: unsupported index type 'string' in list, 3");
+  CHECK(ShowWithCost("o.o.?a.b.c") == "optional(1), 5");
+  CHECK(ShowWithCost("o.o.a.b['c']") == "1, 5");
+  CHECK(ShowWithCost("o.o['a'].b.c") == "1, 5");
+  CHECK(Show("has(o.o.a.b.c)") == "true");
+  CHECK(Show("has(o.o.a.b.x)") == "false");
+  CHECK(Show("has(o.o.a.x.c)") == "error: no such key: x");
 }
 
 TEST_CASE_METHOD(Evaluation, "cel: an error is absorbed by what decides", "[cel]") {

@@ -13,6 +13,14 @@ bool IsQualifierCall(std::string_view function) {
   return function == "_[_]" || function == "_?._" || function == "_[?_]";
 }
 
+// Tells if a selection will get kContinues.
+bool Continues(const Instruction& next, const std::vector<Instruction>& code) {
+  if (code.empty()) return false;
+  const Instruction& last = code.back();
+  const bool finds = last.op == Op::kSelect || last.op == Op::kLoadInput;
+  return finds && last.dst == next.a && next.a == next.dst && (next.flags & kTest) == 0;
+}
+
 }  // namespace
 
 bool Builder::IsAttribute(NodeId id) const {
@@ -140,6 +148,7 @@ Operand Builder::PlanQualifier(NodeId id, Operand dst, const Chain& chain, bool 
   if (node.kind == NodeKind::kSelect) {
     if (checked_.types[operand].kind() == TypeKind::kStruct) instruction.flags |= kTyped;
     instruction.b = emitter_.NameOf(ast_.name_of(id));
+    if (Continues(instruction, program_.code)) instruction.flags |= kContinues;
     emitter_.EmitJump(instruction, *chain.end);
     return dst;
   }

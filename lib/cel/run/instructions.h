@@ -65,9 +65,9 @@ enum class Op : std::uint8_t {
   kLoopWhile,  // A jump if a is a bool and false.
   kLoopUntilFalse,  // A jump if the accumulator a is false: all.
   kLoopUntilTrue,   // A jump if the accumulator a is true: exists.
-  kAppend,          // dst = dst + [a], in place.
-  kInsert,          // dst = cel.@mapInsert(dst, a, b), in place; b is kNoOperand for a map a.
-  kReturn,          // The result is a.
+  kAppend,  // dst = dst + [a], in place.
+  kInsert,  // dst = cel.@mapInsert(dst, a, b), in place; b is kNoOperand for a map a.
+  kReturn,  // The result is a.
 };
 
 enum ChainFlag : std::uint8_t {
@@ -76,8 +76,11 @@ enum ChainFlag : std::uint8_t {
   kTest = 4,      // has(): dst = presence.
   kLast = 8,      // Wraps the result of an optional chain.
   kTyped = 16,    // The static type of a is a struct's.
-  kRefund = 64,   // kPresence: counts 1 less.
   kNative = 32,   // The index may be data as the host handed it in, which has other Go types.
+  kRefund = 64,   // kPresence: counts 1 less.
+  // Selects from what the instruction before it, kSelect or kLoadInput, puts into dst, and is no
+  // has() and has no question mark: one step can do both.
+  kContinues = 128,
 };
 enum RelationFlag : std::uint8_t {
   kLess,

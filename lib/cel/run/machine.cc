@@ -82,6 +82,14 @@ const Instruction* LoadInput(Machine& machine, const Instruction& step) {
   Value& place = machine.registers[step.dst];
   if (step.target < machine.inputs.size()) {
     const Input& input = machine.inputs[step.target];
+    const Instruction& next = *(&step + 1);
+    if ((next.flags & plan::kContinues) != 0 && input.lazy == nullptr && IsPlainMap(input.value)) {
+      const Instruction* const after = SelectPlain(machine, next, input.value.data_members());
+      if (after != nullptr) {
+        machine.cost += next.cost;
+        return after;
+      }
+    }
     place = input.lazy == nullptr ? input.value : input.lazy->Get(machine.scratch, machine.context);
     RewrapVariable(place, machine.arena);
     return &step + 1;

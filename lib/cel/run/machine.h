@@ -5,6 +5,7 @@
 
 #include "apiserver/cel/evaluate.h"
 #include "cel/declare/range.h"
+#include "cel/run/marks.h"
 #include "cel/run/program_state.h"
 
 // The machine that runs programs.
@@ -92,6 +93,13 @@ class Machine {
   const std::uint64_t outer_work_;
 };
 
+// Tells if a value is a map of data that no schema describes and that stands in no optional chain:
+// selecting from it is finding a member.
+inline bool IsPlainMap(const Value& value) {
+  return value.is_map() && value.is_data() && value.schema() == nullptr &&
+         !Marks::InOptional(value);
+}
+
 // Runs one instruction and returns the next. nullptr: the run has ended.
 using Step = const plan::Instruction* (*)(Machine&, const plan::Instruction&);
 
@@ -107,6 +115,11 @@ const plan::Instruction* ReturnSet(Machine&, const plan::Instruction&);
 const plan::Instruction* Return(Machine&, const plan::Instruction&);
 // select.cc
 const plan::Instruction* Select(Machine&, const plan::Instruction&);
+// Runs a selection from a plain map, and those that continue it: no value is made of what lies
+// between. Returns the instruction that follows. nullptr: there is no such member, and nothing has
+// changed.
+const plan::Instruction* SelectPlain(Machine&, const plan::Instruction&,
+                                     std::span<const runtime::Member> members);
 const plan::Instruction* Index(Machine&, const plan::Instruction&);
 const plan::Instruction* Unwrap(Machine&, const plan::Instruction&);
 const plan::Instruction* Rewrap(Machine&, const plan::Instruction&);

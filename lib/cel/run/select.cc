@@ -78,27 +78,15 @@ const Instruction* FinishMaybe(Machine& machine, const Instruction& step,
   return Finish(machine, step, *found, in_optional);
 }
 
-// Finds what most selections ask for: a member of data that no schema describes, outside of has()
-// and of optional chains. nullptr: the selection is another, or there is no such member.
-const runtime::Value* PlainMember(Machine& machine, const Instruction& step) {
-  const Value& object = machine.At(step.a);
-  const bool plain = object.is_map() && object.is_data() && object.schema() == nullptr;
-  const bool may_be_absent = (step.flags & (plan::kTest | plan::kOptional)) != 0;
-  if (!plain || may_be_absent || Marks::InOptional(object)) return nullptr;
+const runtime::Value* FindName(Machine& machine, const Instruction& step,
+                               std::span<const runtime::Member> members) {
   const std::string_view name = machine.program.names[step.b].name;
-  const std::span<const runtime::Member> members = object.data_members();
   return members.size() <= kSearchedMembersMax ? FindMember(members, name)
                                                : machine.arena.FindMember(members, name);
 }
 
-}  // namespace
-
-const Instruction* Select(Machine& machine, const Instruction& step) {
-  if (const runtime::Value* const member = PlainMember(machine, step)) {
-    ++machine.cost;
-    machine.registers[step.dst] = Value::FromData(*member, nullptr, machine.arena);
-    return &step + 1;
-  }
+// Runs a selection from any value.
+const Instruction* SelectSlowly(Machine& machine, const Instruction& step) {
   const Instruction* next = nullptr;
   const auto [object, in_optional] = Begin(machine, step, next);
   if (object == nullptr) return next;
@@ -109,6 +97,34 @@ const Instruction* Select(Machine& machine, const Instruction& step) {
   ++machine.cost;
   const auto select = (step.flags & plan::kTyped) != 0 ? SelectTypedField : SelectField;
   return Finish(machine, step, select(*object, name, machine.arena), false);
+}
+
+}  // namespace
+
+const Instruction* SelectPlain(Machine& machine, const Instruction& step,
+                               std::span<const runtime::Member> members) {
+  const runtime::Value* member = FindName(machine, step, members);
+  if (member == nullptr) return nullptr;
+  ++machine.cost;
+  const Instruction* next = &step + 1;
+  while ((next->flags & plan::kContinues) != 0 && member->is_map()) {
+    const runtime::Value* const inner = FindName(machine, *next, member->members());
+    if (inner == nullptr) break;
+    member = inner;
+    machine.cost += next->cost + std::uint64_t{1};
+    ++next;
+  }
+  machine.registers[step.dst] = DataViews::Plain(*member, machine.arena);
+  return next;
+}
+
+const Instruction* Select(Machine& machine, const Instruction& step) {
+  const Value& object = machine.At(step.a);
+  if (IsPlainMap(object) && (step.flags & (plan::kTest | plan::kOptional)) == 0) {
+    const Instruction* const next = SelectPlain(machine, step, object.data_members());
+    if (next != nullptr) return next;
+  }
+  return SelectSlowly(machine, step);
 }
 
 const Instruction* Index(Machine& machine, const Instruction& step) {

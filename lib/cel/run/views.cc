@@ -153,26 +153,6 @@ Value ScalarView(const runtime::Value& data, const Schema& schema, Arena& arena)
 
 constexpr OpaqueKind kUnknownPreserved = {.type = &kUnknownType, .equal = SameData};
 
-Value DataViews::List(const runtime::Value& list, const Schema* schema) {
-  const std::span<const runtime::Value> items = list.items();
-  Value made(Value::Kind::kList);
-  made.data_ = true;
-  made.size_ = static_cast<std::uint32_t>(items.size());
-  made.payload_.data_items = items.data();
-  made.extra_.schema = schema;
-  return made;
-}
-
-Value DataViews::Map(const runtime::Value& map, const Schema* schema) {
-  const std::span<const runtime::Member> members = map.members();
-  Value made(Value::Kind::kMap);
-  made.data_ = true;
-  made.size_ = static_cast<std::uint32_t>(members.size());
-  made.payload_.data_members = members.data();
-  made.extra_.schema = schema;
-  return made;
-}
-
 Value DataViews::WithoutSchema(const Value& container) {
   Value made = container;
   made.extra_.schema = nullptr;
