@@ -124,6 +124,27 @@ TEST_CASE_METHOD(Evaluation, "cel: a chain of selections ends at the link that i
   CHECK(Show("has(o.o.a.x.c)") == "error: no such key: x");
 }
 
+// The costs are the oracle's: the condition counts before each element, and not after the last.
+TEST_CASE_METHOD(Evaluation, "cel: all and exists end with the element that decides", "[cel]") {
+  CHECK(ShowWithCost("o.l.all(x, x < 3)") == "false, 18");
+  CHECK(ShowWithCost("o.l.all(x, x < 4)") == "true, 18");
+  CHECK(ShowWithCost("o.l.all(x, x / 0 > 0)") == "error: division by zero, 21");
+  CHECK(ShowWithCost("o.l.all(x, 1 / (2 - x) > 0)") == "false, 24");
+  CHECK(ShowWithCost("o.l.all(x, x)") == "error: no such overload, 15");
+  CHECK(ShowWithCost("o.l.all(x, true)") == "true, 12");
+  CHECK(ShowWithCost("[].all(x, x)") == "true, 1");
+  CHECK(ShowWithCost("o.l.exists(x, 1 / (1 - x) < 0)") == "true, 22");
+  CHECK(ShowWithCost("o.l.exists(x, 1 / (1 - x) > 9)") == "error: division by zero, 27");
+  CHECK(ShowWithCost("o.l.exists(x, x == 2)") == "true, 18");
+  CHECK(ShowWithCost("o.l.exists(x, o.s)") == "error: no such overload, 21");
+  CHECK(Show("o.m.all(k, k != 'x')") == "false");
+  CHECK(Show("o.m.exists(k, o.m[k] == 2)") == "true");
+  CHECK(ShowWithCost("o.m.all(k, v, v > 0)") == "true, 13");
+  CHECK(ShowWithCost("o.l.exists(n, x, n == x - 2)") == "false, 27");
+  CHECK(ShowWithCost("o.l.all(x, o.l.exists(y, y == x))") == "true, 69");
+  CHECK(ShowWithCost("o.l.all(x, o.l.all(y, y <= x))") == "false, 25");
+}
+
 TEST_CASE_METHOD(Evaluation, "cel: an error is absorbed by what decides", "[cel]") {
   CHECK(Show("o.x || true") == "true");
   CHECK(Show("true || o.x") == "true");

@@ -99,6 +99,8 @@ class Builder {
   void PlanComprehension(NodeId id, Operand dst);
   void PlanLoop(NodeId id, Operand iterator, Operand accumulator);
   void PlanCondition(NodeId id, Operand accumulator, Label& done);
+  bool PlanLogicalLoop(NodeId step, Instruction next, Operand accumulator);
+  bool IsLogicalStep(NodeId id, std::string_view function, Operand accumulator) const;
   void PlanStep(NodeId id, Operand accumulator);
   bool PlanStepInPlace(NodeId id, Operand accumulator);
   bool PlanLogicalStep(NodeId id, Operand accumulator);

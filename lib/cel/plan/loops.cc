@@ -80,8 +80,10 @@ void Builder::PlanLoop(NodeId id, Operand iterator, Operand accumulator) {
   const std::uint32_t top = emitter_.Here();
   emitter_.EmitJump(next, done);
   PlanCondition(loop.condition, accumulator, done);
-  PlanStep(loop.step, accumulator);
-  emitter_.Emit({.op = Op::kJump, .target = top});
+  if (!PlanLogicalLoop(loop.step, next, accumulator)) {
+    PlanStep(loop.step, accumulator);
+    emitter_.Emit({.op = Op::kJump, .target = top});
+  }
   emitter_.Bind(done);
   // The result does not see the variables of the loop.
   scopes_.resize(scope);
@@ -106,16 +108,43 @@ void Builder::PlanCondition(NodeId id, Operand accumulator, Label& done) {
   if (is_call(id, "@not_strictly_false")) {
     const NodeId tested = ast_.children(id)[0];
     if (IsAccumulator(tested, accumulator)) {
-      return emitter_.EmitJump({.op = Op::kLoopUntilFalse, .cost = 2, .a = accumulator}, done);
+      return emitter_.EmitJump(
+          {.op = Op::kLoopUntilFalse, .cost = kAllConditionCost, .a = accumulator}, done);
     }
     if (is_call(tested, "!_") && IsAccumulator(ast_.children(tested)[0], accumulator)) {
-      return emitter_.EmitJump({.op = Op::kLoopUntilTrue, .cost = 3, .a = accumulator}, done);
+      return emitter_.EmitJump(
+          {.op = Op::kLoopUntilTrue, .cost = kExistsConditionCost, .a = accumulator}, done);
     }
   }
   const std::uint32_t free = emitter_.next_register();
   const Operand condition = Plan(id);
   emitter_.EmitJump({.op = Op::kLoopWhile, .a = condition}, done);
   emitter_.next_register() = free;
+}
+
+// all and exists: after the condition has seen that the accumulator does not decide, only the
+// element can. Its value goes into the second register of the accumulator, which serves those that
+// are computed when they are first read.
+bool Builder::PlanLogicalLoop(NodeId step, Instruction next, Operand accumulator) {
+  const Op condition = program_.code.back().op;
+  const bool all = condition == Op::kLoopUntilFalse;
+  if ((!all && condition != Op::kLoopUntilTrue) || program_.code.back().a != accumulator ||
+      accumulator != next.dst + 2 || !IsLogicalStep(step, all ? "_&&_" : "_||_", accumulator)) {
+    return false;
+  }
+  const auto operands = ast_.children(step);
+  next.op = all ? Op::kAllNext : Op::kExistsNext;
+  next.target = emitter_.Here();
+  Plan(operands[0]);
+  PlanTo(operands[1], static_cast<Operand>(accumulator + 1));
+  emitter_.Emit(next);
+  return true;
+}
+
+bool Builder::IsLogicalStep(NodeId id, std::string_view function, Operand accumulator) const {
+  return !constants_.Is(id) && ast_.node(id).kind == NodeKind::kCall &&
+         ast_.name_of(id) == function && ast_.node(id).count == 2 &&
+         IsAccumulator(ast_.children(id)[0], accumulator);
 }
 
 void Builder::PlanStep(NodeId id, Operand accumulator) {
@@ -134,14 +163,9 @@ bool Builder::PlanStepInPlace(NodeId id, Operand accumulator) {
 
 // a && p and a || p: all and exists.
 bool Builder::PlanLogicalStep(NodeId id, Operand accumulator) {
-  if (constants_.Is(id) || ast_.node(id).kind != NodeKind::kCall || ast_.node(id).count != 2) {
-    return false;
-  }
-  const bool conjunction = ast_.name_of(id) == "_&&_";
+  const bool conjunction = IsLogicalStep(id, "_&&_", accumulator);
+  if (!conjunction && !IsLogicalStep(id, "_||_", accumulator)) return false;
   const auto operands = ast_.children(id);
-  if ((!conjunction && ast_.name_of(id) != "_||_") || !IsAccumulator(operands[0], accumulator)) {
-    return false;
-  }
   Label end;
   const std::uint32_t free = emitter_.next_register();
   const Operand left = Plan(operands[0]);

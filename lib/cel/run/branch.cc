@@ -1,24 +1,25 @@
 #include "cel/run/machine.h"
 
 // Jumps and the logical operators.
-namespace apiserver::v0::cel::steps {
+namespace apiserver::v0::cel {
 namespace {
-
-using plan::Instruction;
 
 // The error that a value stands for where a bool is needed.
 Value NotBool(const Value& value) {
   return value.is_error() ? value : Value::Error("no such overload");
 }
 
-// Combines two operands of which the first does not decide: `deciding` does.
+}  // namespace
+
 Value Combined(const Value& a, const Value& b, bool deciding) {
   if (b.is_bool() && b.AsBool() == deciding) return b;
   if (!a.is_bool()) return NotBool(a);
   return b.is_bool() ? Value::Bool(!deciding) : NotBool(b);
 }
 
-}  // namespace
+namespace steps {
+
+using plan::Instruction;
 
 const Instruction* Jump(Machine& machine, const Instruction& step) {
   return machine.To(step.target);
@@ -81,4 +82,5 @@ const Instruction* OptionalValue(Machine& machine, const Instruction& step) {
   return machine.To(step.target);
 }
 
-}  // namespace apiserver::v0::cel::steps
+}  // namespace steps
+}  // namespace apiserver::v0::cel

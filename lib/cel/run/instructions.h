@@ -65,6 +65,12 @@ enum class Op : std::uint8_t {
   kLoopWhile,  // A jump if a is a bool and false.
   kLoopUntilFalse,  // A jump if the accumulator a is false: all.
   kLoopUntilTrue,   // A jump if the accumulator a is true: exists.
+  // The end of an iteration of all, and of exists, with the beginning of the next: the accumulator,
+  // register dst + 2, becomes its && or || with register dst + 3; it has not decided before. If it
+  // decides now, or there are no more elements, the next instruction follows; else sets register a,
+  // or a and b, to the next element, and a jump.
+  kAllNext,
+  kExistsNext,
   kAppend,  // dst = dst + [a], in place.
   kInsert,  // dst = cel.@mapInsert(dst, a, b), in place; b is kNoOperand for a map a.
   kReturn,  // The result is a.
@@ -93,6 +99,9 @@ enum RelationFlag : std::uint8_t {
 enum AddFlag : std::uint8_t { kSizedAdd = 1 };  // As kSizedRelation.
 enum ElementFlag : std::uint8_t { kElementOptional = 1 };
 enum LoopFlag : std::uint8_t { kTwoVariables = 1 };
+// What the conditions of all and exists cost before each element.
+inline constexpr std::uint16_t kAllConditionCost = 2;
+inline constexpr std::uint16_t kExistsConditionCost = 3;
 
 struct Instruction {
   Op op = Op::kCharge;

@@ -6,6 +6,7 @@
 #include "cel/run/map.h"
 #include "cel/run/print.h"
 #include "cel/run/rewrap.h"
+#include "cel/run/views.h"
 
 // Comprehensions.
 namespace apiserver::v0::cel::steps {
@@ -39,6 +40,73 @@ void SetToItem(Machine& machine, const Instruction& step, const Value& list, std
   Value& variable = machine.registers[one ? step.a : step.b];
   variable = list.Item(at, machine.arena);
   RewrapVariable(variable, machine.arena);
+}
+
+// The instructions that follow a look for the next element.
+struct Followers {
+  const Instruction* element;  // There is one.
+  const Instruction* done;     // There is none.
+};
+
+// Sets the variables to the next element, of any list or map, and after looking at the Context.
+const Instruction* AdvanceSlowly(Machine& machine, const Instruction& step,
+                                 const Followers& followers) {
+  const Value& range = machine.registers[step.dst];
+  auto at = static_cast<std::size_t>(machine.registers[step.dst + 1].AsInt());
+  if (machine.iterations == kCheckFrequency) {
+    machine.iterations = 0;
+    if (machine.IsOverLimit()) return machine.StopOverLimit();
+    if (machine.context.done()) return machine.Stop(End::kInterrupted);
+  }
+  if (range.is_list()) {
+    if (at == range.size()) return followers.done;
+    SetToItem(machine, step, range, at);
+  } else {
+    while (at < range.size() && !SetToEntry(machine, step, range, at)) ++at;
+    if (at == range.size()) return followers.done;
+  }
+  machine.registers[step.dst + 1] = Value::Int(static_cast<std::int64_t>(at) + 1);
+  return followers.element;
+}
+
+// Sets the variables to the next element. Returns the instruction that follows; nullptr: the run
+// has ended.
+const Instruction* Advance(Machine& machine, const Instruction& step, const Followers& followers) {
+  if (machine.cost > machine.limit) return machine.Stop(End::kCostLimit);
+  const Value& range = machine.registers[step.dst];
+  Value& position = machine.registers[step.dst + 1];
+  const auto at = static_cast<std::size_t>(position.AsInt());
+  if (at > 0) ++machine.iterations;
+  const bool plain = range.is_list() && range.is_data() && range.schema() == nullptr;
+  const bool one_variable = step.b == plan::kNoOperand;
+  if (!plain || !one_variable || machine.iterations == kCheckFrequency) {
+    return AdvanceSlowly(machine, step, followers);
+  }
+  if (at == range.size()) return followers.done;
+  const runtime::Value& item = range.data_items()[at];
+  position = Value::Int(static_cast<std::int64_t>(at) + 1);
+  machine.registers[step.a] = DataViews::Plain(item, machine.arena);
+  return followers.element;
+}
+
+// Ends an iteration of all or exists and begins the next. `deciding`: the value of one element that
+// is the result.
+template <bool deciding>
+const Instruction* LogicalNext(Machine& machine, const Instruction& step) {
+  Value& accumulator = machine.registers[step.dst + 2];
+  const Value& of_element = machine.registers[step.dst + 3];
+  if (accumulator.is_bool() && of_element.is_bool()) {
+    accumulator = Value::Bool(of_element.AsBool());
+  } else {
+    accumulator = Combined(accumulator, of_element, deciding);
+  }
+  const Followers followers = {.element = machine.To(step.target), .done = &step + 1};
+  const Instruction* const next = Advance(machine, step, followers);
+  if (next != followers.element) return next;
+  // The condition of the loop, which is not evaluated after the last element.
+  machine.cost += deciding ? plan::kExistsConditionCost : plan::kAllConditionCost;
+  const bool decided = accumulator.is_bool() && accumulator.AsBool() == deciding;
+  return decided ? &step + 1 : next;
 }
 
 // Inserts an entry into the accumulator. False: its key is there already, and the accumulator an
@@ -83,22 +151,7 @@ const Instruction* LoopBegin(Machine& machine, const Instruction& step) {
 }
 
 const Instruction* LoopNext(Machine& machine, const Instruction& step) {
-  if (machine.cost > machine.limit) return machine.Stop(End::kCostLimit);
-  const Value& range = machine.registers[step.dst];
-  auto at = static_cast<std::size_t>(machine.registers[step.dst + 1].AsInt());
-  if (at > 0 && ++machine.iterations % kCheckFrequency == 0) {
-    if (machine.IsOverLimit()) return machine.StopOverLimit();
-    if (machine.context.done()) return machine.Stop(End::kInterrupted);
-  }
-  if (range.is_list()) {
-    if (at == range.size()) return machine.To(step.target);
-    SetToItem(machine, step, range, at);
-  } else {
-    while (at < range.size() && !SetToEntry(machine, step, range, at)) ++at;
-    if (at == range.size()) return machine.To(step.target);
-  }
-  machine.registers[step.dst + 1] = Value::Int(static_cast<std::int64_t>(at) + 1);
-  return &step + 1;
+  return Advance(machine, step, {.element = &step + 1, .done = machine.To(step.target)});
 }
 
 const Instruction* LoopWhile(Machine& machine, const Instruction& step) {
@@ -113,6 +166,14 @@ const Instruction* LoopUntilFalse(Machine& machine, const Instruction& step) {
 const Instruction* LoopUntilTrue(Machine& machine, const Instruction& step) {
   const Value& a = machine.At(step.a);
   return a.is_bool() && a.AsBool() ? machine.To(step.target) : &step + 1;
+}
+
+const Instruction* AllNext(Machine& machine, const Instruction& step) {
+  return LogicalNext<false>(machine, step);
+}
+
+const Instruction* ExistsNext(Machine& machine, const Instruction& step) {
+  return LogicalNext<true>(machine, step);
 }
 
 const Instruction* Append(Machine& machine, const Instruction& step) {

@@ -56,6 +56,8 @@ constexpr std::array<Step, kOpCount> kSteps = {
     steps::LoopWhile,
     steps::LoopUntilFalse,
     steps::LoopUntilTrue,
+    steps::AllNext,
+    steps::ExistsNext,
     steps::Append,
     steps::Insert,
     steps::Return,

@@ -84,7 +84,7 @@ class Machine {
   const std::size_t arena_limit;
 
   std::uint64_t cost = 0;
-  std::uint64_t iterations = 0;
+  std::uint64_t iterations = 0;  // Since the last look at the Context.
   Value result;
   End end = End::kValue;
 
@@ -92,6 +92,10 @@ class Machine {
   // The work left to the evaluation in which this one runs.
   const std::uint64_t outer_work_;
 };
+
+// Combines the operands of a logical operator, neither of which is known to decide: `deciding`
+// does.
+Value Combined(const Value& a, const Value& b, bool deciding);
 
 // Tells if a value is a map of data that no schema describes and that stands in no optional chain:
 // selecting from it is finding a member.
@@ -156,6 +160,8 @@ const plan::Instruction* LoopNext(Machine&, const plan::Instruction&);
 const plan::Instruction* LoopWhile(Machine&, const plan::Instruction&);
 const plan::Instruction* LoopUntilFalse(Machine&, const plan::Instruction&);
 const plan::Instruction* LoopUntilTrue(Machine&, const plan::Instruction&);
+const plan::Instruction* AllNext(Machine&, const plan::Instruction&);
+const plan::Instruction* ExistsNext(Machine&, const plan::Instruction&);
 const plan::Instruction* Append(Machine&, const plan::Instruction&);
 const plan::Instruction* Insert(Machine&, const plan::Instruction&);
 }  // namespace steps
