@@ -108,6 +108,18 @@ TEST_CASE_METHOD(Evaluation, "cel: operators and selections evaluate", "[cel]") 
   CHECK(Show("size(1)") == "error: no such overload: size");
 }
 
+// The costs are the oracle's.
+TEST_CASE_METHOD(Evaluation, "cel: a constant argument may stand anywhere in a call", "[cel]") {
+  CHECK(ShowWithCost("o.s.startsWith('he')") == "true, 3");
+  CHECK(ShowWithCost("'hello'.startsWith(o.s)") == "true, 3");
+  CHECK(ShowWithCost("'hello'.startsWith('he')") == "true, 1");
+  CHECK(ShowWithCost("o.s.startsWith(o.s.substring(0, 2))") == "true, 6");
+  CHECK(ShowWithCost("o.s.replace('l', 'L', 1)") == "heLlo, 3");
+  CHECK(ShowWithCost("o.l.all(x, o.s.replace('l', string(x), 1).startsWith('he'))") == "true, 30");
+  CHECK(ShowWithCost("o.x.startsWith('he')") == "error: no such key: x, 3");
+  CHECK(ShowWithCost("o.i.startsWith('he')") == "error: no such overload, 3");
+}
+
 // The costs are the oracle's: each link that is reached counts 1.
 TEST_CASE_METHOD(Evaluation, "cel: a chain of selections ends at the link that is missing",
                  "[cel]") {

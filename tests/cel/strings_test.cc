@@ -1,8 +1,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "cel/functions/libraries.h"
+#include "cel/run/size.h"
 #include "function_caller.h"
 
 // Expectations are those of cel-go's ext/strings_test.go, or answers of Kubernetes 1.36.
@@ -21,6 +23,23 @@ FunctionCaller Caller(std::uint64_t limit = 1'000'000) {
 }
 
 }  // namespace
+
+TEST_CASE("cel: a code point counts as one wherever it stands in a text", "[cel]") {
+  for (const std::string_view wide : {"é", "€", "😀"}) {
+    for (std::size_t before = 0; before < 20; ++before) {
+      for (std::size_t after = 0; after < 20; ++after) {
+        const std::string text =
+            std::string(before, 'a') + std::string(wide) + std::string(after, 'b');
+        CAPTURE(text);
+        CHECK(apiserver::cel::CodePoints(text) == before + 1 + after);
+        CHECK(apiserver::cel::CodePoints(text + text) == 2 * (before + 1 + after));
+      }
+    }
+  }
+  for (std::size_t size = 0; size < 40; ++size) {
+    CHECK(apiserver::cel::CodePoints(std::string(size, 'a')) == size);
+  }
+}
 
 TEST_CASE("cel: charAt and substring count code points", "[cel]") {
   auto f = Caller();

@@ -133,9 +133,11 @@ void Builder::PlanFunction(NodeId id, Operand dst) {
   const bool stops = arguments.size() >= 3 || callee.handler == nullptr || callee.replaced;
   Label end;
   const auto count = static_cast<std::uint32_t>(arguments.size());
+  const std::optional<Operand> last = count == 0 ? std::nullopt : ConstantOf(arguments.back());
   const Operand first = emitter_.NewRegister(std::max<std::uint32_t>(1, count));
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto place = static_cast<Operand>(first + i);
+    if (last.has_value() && i + 1 == count) break;
     PlanTo(arguments[i], place);
     if (stops && i + 1 < count && !callee.non_strict && !constants_.Is(arguments[i])) {
       emitter_.EmitJump({.op = Op::kCheck, .dst = dst, .a = place}, end);
@@ -143,9 +145,10 @@ void Builder::PlanFunction(NodeId id, Operand dst) {
   }
   program_.callees.push_back(std::move(callee));
   emitter_.Emit({.op = Op::kCall,
+                 .flags = static_cast<std::uint8_t>(count),
                  .dst = dst,
                  .a = first,
-                 .b = static_cast<Operand>(count),
+                 .b = last.value_or(kNoOperand),
                  .target = static_cast<std::uint32_t>(program_.callees.size() - 1)});
   emitter_.Bind(end);
 }

@@ -31,7 +31,8 @@ enum class Op : std::uint8_t {
   kRewrap,    // Hands dst on, if it is an optional: cel/run/rewrap.h.
   kPresence,  // Turns an optional dst into a bool: the end of has(o.?a.b).
 
-  kCall,      // dst = callee number `target` of b registers from a.
+  kCall,      // dst = callee number `target` of `flags` registers from a. The last is b, which is
+              // a constant, or kNoOperand if it is computed before.
   kEqual,     // dst = a == b.
   kNotEqual,  // dst = a != b.
   kRelation,  // dst = a < b and so on: RelationFlag.

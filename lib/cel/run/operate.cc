@@ -44,7 +44,7 @@ Value EqualOperands(Machine& machine, const Instruction& step, bool inequality) 
 }
 
 // Ends the run if a step has exceeded the limit.
-const Instruction* Next(Machine& machine, const Instruction& step) {
+inline const Instruction* Next(Machine& machine, const Instruction& step) {
   return machine.IsOverLimit() ? machine.StopOverLimit() : &step + 1;
 }
 
@@ -166,7 +166,10 @@ const Instruction* InSet(Machine& machine, const Instruction& step) {
 
 const Instruction* CallFunction(Machine& machine, const Instruction& step) {
   const plan::Callee& callee = machine.program.callees[step.target];
-  const std::span<const Value> arguments(machine.registers + step.a, step.b);
+  if (step.b != plan::kNoOperand) {
+    machine.registers[step.a + step.flags - 1] = machine.At(step.b);
+  }
+  const std::span<const Value> arguments(machine.registers + step.a, step.flags);
   if (callee.cost_before_call) {
     if (!machine.Charge(CostOfCall(callee, arguments, nullptr))) {
       return machine.Stop(End::kCostLimit);

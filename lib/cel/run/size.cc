@@ -31,12 +31,10 @@ std::size_t EndOfAscii(std::string_view text) {
   return (WordAt(text, last) & kHighBits) == 0 ? text.size() : std::min(at, last);
 }
 
-}  // namespace
-
-// Counts the bytes that continue no sequence, eight at a time.
-std::uint64_t CodePoints(std::string_view text) {
+// Counts the code points of a text whose first bytes are ASCII: bytes that continue no sequence,
+// eight at a time.
+[[gnu::noinline]] std::uint64_t CodePointsAfter(std::size_t at, std::string_view text) {
   std::size_t continuing = 0;
-  std::size_t at = EndOfAscii(text);
   for (; at + 8 <= text.size(); at += 8) {
     const std::uint64_t word = WordAt(text, at);
     // Counting bits is a call, which ASCII need not make.
@@ -49,6 +47,15 @@ std::uint64_t CodePoints(std::string_view text) {
   }
   return text.size() - continuing;
 }
+
+inline std::uint64_t CountCodePoints(std::string_view text) {
+  const std::size_t ascii = EndOfAscii(text);
+  return ascii == text.size() ? ascii : CodePointsAfter(ascii, text);
+}
+
+}  // namespace
+
+std::uint64_t CodePoints(std::string_view text) { return CountCodePoints(text); }
 
 std::uint64_t CostSize(const Value& value) {
   switch (value.kind()) {
@@ -74,7 +81,7 @@ std::uint64_t CostSize(const Value& value) {
 }
 
 std::uint64_t TraversalCost(const Value& value, double factor) {
-  if (value.is_string()) return MultiplyByFactor(CodePoints(value.AsText()), factor);
+  if (value.is_string()) return MultiplyByFactor(CountCodePoints(value.AsText()), factor);
   return MultiplyByFactor(CostSize(value), factor);
 }
 
