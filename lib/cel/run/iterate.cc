@@ -48,9 +48,10 @@ struct Followers {
   const Instruction* done;     // There is none.
 };
 
-// Sets the variables to the next element, of any list or map, and after looking at the Context.
-const Instruction* AdvanceSlowly(Machine& machine, const Instruction& step,
-                                 const Followers& followers) {
+// Sets the variables to the next element, of any list or map, and after looking at the Context. Its
+// many registers are saved only when it is called.
+[[gnu::noinline]] const Instruction* AdvanceSlowly(Machine& machine, const Instruction& step,
+                                                   const Followers& followers) {
   const Value& range = machine.registers[step.dst];
   auto at = static_cast<std::size_t>(machine.registers[step.dst + 1].AsInt());
   if (machine.iterations == kCheckFrequency) {
@@ -85,7 +86,7 @@ const Instruction* Advance(Machine& machine, const Instruction& step, const Foll
   if (at == range.size()) return followers.done;
   const runtime::Value& item = range.data_items()[at];
   position = Value::Int(static_cast<std::int64_t>(at) + 1);
-  machine.registers[step.a] = DataViews::Plain(item, machine.arena);
+  DataViews::SetPlain(machine.registers[step.a], item, machine.arena);
   return followers.element;
 }
 

@@ -85,8 +85,8 @@ const runtime::Value* FindName(Machine& machine, const Instruction& step,
                                                : machine.arena.FindMember(members, name);
 }
 
-// Runs a selection from any value.
-const Instruction* SelectSlowly(Machine& machine, const Instruction& step) {
+// Runs a selection from any value. Its many registers are saved only when it is called.
+[[gnu::noinline]] const Instruction* SelectSlowly(Machine& machine, const Instruction& step) {
   const Instruction* next = nullptr;
   const auto [object, in_optional] = Begin(machine, step, next);
   if (object == nullptr) return next;
@@ -114,7 +114,7 @@ const Instruction* SelectPlain(Machine& machine, const Instruction& step,
     machine.cost += next->cost + std::uint64_t{1};
     ++next;
   }
-  machine.registers[step.dst] = DataViews::Plain(*member, machine.arena);
+  DataViews::SetPlain(machine.registers[step.dst], *member, machine.arena);
   return next;
 }
 

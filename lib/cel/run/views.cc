@@ -153,6 +153,10 @@ Value ScalarView(const runtime::Value& data, const Schema& schema, Arena& arena)
 
 constexpr OpaqueKind kUnknownPreserved = {.type = &kUnknownType, .equal = SameData};
 
+void DataViews::SetOther(Value& place, const runtime::Value& data, Arena& arena) {
+  place = Plain(data, arena);
+}
+
 Value DataViews::WithoutSchema(const Value& container) {
   Value made = container;
   made.extra_.schema = nullptr;

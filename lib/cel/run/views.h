@@ -23,23 +23,31 @@ struct DataViews {
     made.payload_.data_members = members.data();
     return made;
   }
-  // Returns Value::FromData() without a schema: faster for maps, text and integers.
-  static Value Plain(const runtime::Value& data, Arena& arena) {
+  // Sets `place` to what Value::FromData() returns without a schema. The usual types are written
+  // where they stay: reading a copy of what was just written in parts stalls.
+  static void SetPlain(Value& place, const runtime::Value& data, Arena& arena) {
     switch (data.type()) {
       case runtime::Value::Type::kMap:
-        return Map(data, nullptr);
+        place = Map(data, nullptr);
+        return;
+      case runtime::Value::Type::kList:
+        place = List(data, nullptr);
+        return;
       case runtime::Value::Type::kString:
-        return Value::String(data.AsString());
+        place = Value::String(data.AsString());
+        return;
       case runtime::Value::Type::kInt:
-        return Value::Int(data.AsInt());
+        place = Value::Int(data.AsInt());
+        return;
       default:
-        return Value::FromData(data, nullptr, arena);
+        SetOther(place, data, arena);
     }
   }
   // Returns a list or map without the schema that it is seen through.
   static Value WithoutSchema(const Value& container);
 
  private:
+  static void SetOther(Value& place, const runtime::Value& data, Arena& arena);
   static Value Container(Value::Kind kind, std::size_t size, const runtime::Schema* schema) {
     Value made(kind);
     made.data_ = true;
