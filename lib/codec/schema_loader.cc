@@ -72,7 +72,6 @@ Constraints ConstraintsOf(const Value& json) {
 // Reads x-kubernetes-validations. Members that a rule does not have are ignored, as Go does.
 Result<std::vector<ValidationRule>> RulesOf(const Value& json, const std::string& path) {
   std::vector<ValidationRule> rules;
-  if (json.is_null()) return rules;
   if (!json.is_list()) return Invalid(path, "x-kubernetes-validations must be an array");
   for (const Value& object : json.items()) {
     if (!object.is_map()) return Invalid(path, "x-kubernetes-validations must hold objects");
@@ -106,7 +105,8 @@ bool HasNestedRules(const Value& json) {
   std::vector<Value> open;
   const auto add_junctors = [&open](const Value& schema) {
     for (const std::string_view key : {"allOf", "anyOf", "oneOf"}) AddAll(schema[key], open);
-    open.push_back(schema["not"]);
+    // Most schemas have no junctors, and cost no memory here.
+    if (const Value no = schema["not"]; !no.is_null()) open.push_back(no);
   };
   add_junctors(json);
   while (!open.empty()) {
@@ -141,19 +141,22 @@ std::optional<SchemaType> ScalarType(std::string_view type) {
 // oneOf and not.
 enum class Layer : std::uint8_t { kStructure, kValidation };
 
+// The step to the items of a list and to the values of a map. A property may have this name, too.
+constexpr std::string_view kItems = "[*]";
+
 // Reads schemas into a pool, from the leaves up.
 class OpenApiLoader {
  public:
   explicit OpenApiLoader(SchemaPool& pool) : pool_(pool) {}
 
   Result<SchemaPtr> Load(const Value& json) {
-    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, {"", 0}));
+    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, {}));
     return pool_.Make(parts);
   }
 
   // Leaves out kind and apiVersion, and puts metadata first.
   Result<SchemaPtr> LoadRoot(const Value& json) {
-    ASSIGN_OR_RETURN(SchemaParts root, Parts(json, {"", 0}));
+    ASSIGN_OR_RETURN(SchemaParts root, Parts(json, {}));
     if (root.type != SchemaType::kStruct) {
       return Invalid("", "must be an object with properties");
     }
@@ -169,28 +172,38 @@ class OpenApiLoader {
   }
 
  private:
-  // Where a schema stands.
+  // Where a schema stands: a step below another place, which lives as long. The path is only
+  // written for an error.
   struct Place {
-    std::string path;
+    const Place* above = nullptr;
+    std::string_view step = {};
     int depth = 0;
     Layer layer = Layer::kStructure;
 
-    Place Below(std::string below) const { return {std::move(below), depth + 1, layer}; }
-    Place Property(std::string_view name) const {
-      return Below(path.empty() ? std::string(name) : path + "." + std::string(name));
+    Place Property(std::string_view name) const { return {this, name, depth + 1, layer}; }
+    Place Items() const { return {this, kItems, depth + 1, layer}; }
+    std::string Path() const {
+      std::vector<std::string_view> steps;
+      for (const Place* at = this; at != nullptr; at = at->above) steps.push_back(at->step);
+      std::string path;
+      for (auto next = steps.rbegin(); next != steps.rend(); ++next) {
+        const bool apart = !path.empty() && next->data() != kItems.data();
+        path.append(apart ? "." : "").append(*next);
+      }
+      return path;
     }
-    Place Items() const { return Below(path + "[*]"); }
   };
 
   // Metadata is the Go type; a CustomResourceDefinition may say more about two names.
   Result<SchemaPtr> MetadataOf(const Value& properties) {
     if (properties.size() == 0) return runtime::ObjectMetaSchema();
     SchemaParts metadata(*runtime::ObjectMetaSchema());
+    const Place metadata_place{.above = nullptr, .step = "metadata", .depth = 1};
     for (FieldParts& field : metadata.fields) {
       if (field.name != "name" && field.name != "generateName") continue;
       const Value json = properties[field.name];
       if (!json.is_map()) continue;
-      ASSIGN_OR_RETURN(field.schema, Nested(json, Place{"metadata." + field.name, 2}));
+      ASSIGN_OR_RETURN(field.schema, Nested(json, metadata_place.Property(field.name)));
     }
     return pool_.Make(metadata);
   }
@@ -210,10 +223,10 @@ class OpenApiLoader {
   }
 
   Result<SchemaParts> Parts(const Value& json, const Place& place) {
-    if (place.depth > kSchemaDepthMax) return Invalid(place.path, "is nested too deeply");
-    if (!json.is_map()) return Invalid(place.path, "must be an object");
+    if (place.depth > kSchemaDepthMax) return Invalid(place.Path(), "is nested too deeply");
+    if (!json.is_map()) return Invalid(place.Path(), "must be an object");
     if (!json["$ref"].is_null()) {
-      return Invalid(place.path, "$ref is not allowed in a structural schema");
+      return Invalid(place.Path(), "$ref is not allowed in a structural schema");
     }
     SchemaParts schema;
     Describe(json["description"].AsString(), schema.description, schema.source_description);
@@ -224,9 +237,11 @@ class OpenApiLoader {
     schema.patch_strategy = TextOf(json["x-kubernetes-patch-strategy"]);
     schema.patch_merge_key = TextOf(json["x-kubernetes-patch-merge-key"]);
     schema.constraints = ConstraintsOf(json);
-    ASSIGN_OR_RETURN(schema.rules, RulesOf(json["x-kubernetes-validations"], place.path));
+    if (const Value rules = json["x-kubernetes-validations"]; !rules.is_null()) {
+      ASSIGN_OR_RETURN(schema.rules, RulesOf(rules, place.Path()));
+    }
     if (place.layer == Layer::kStructure && HasNestedRules(json)) {
-      return Invalid(place.path,
+      return Invalid(place.Path(),
                      "x-kubernetes-validations within allOf, anyOf, oneOf or not must be empty to "
                      "be structural");
     }
@@ -295,8 +310,8 @@ class OpenApiLoader {
       schema.type = SchemaType::kAny;
       return LoadUntyped(json, place, schema);
     } else {
-      return Invalid(place.path, type.empty() ? "must have a type"
-                                              : "unknown type \"" + std::string(type) + "\"");
+      return Invalid(place.Path(), type.empty() ? "must have a type"
+                                                : "unknown type \"" + std::string(type) + "\"");
     }
     return {};
   }
@@ -308,7 +323,7 @@ class OpenApiLoader {
     const bool any = values.type() == Value::Type::kBool;
     if (json["properties"].size() > 0 || values.is_null()) {
       if (!any && !values.is_null()) {
-        return Invalid(place.path, "properties and additionalProperties are mutually exclusive");
+        return Invalid(place.Path(), "properties and additionalProperties are mutually exclusive");
       }
       // False forbids what properties alone would drop. Kubernetes takes only true beside them.
       if (any && values.AsBool()) schema.members = runtime::AnySchema();
@@ -357,14 +372,15 @@ class OpenApiLoader {
 
   Status LoadList(const Value& json, const Place& place, SchemaParts& schema) {
     schema.type = SchemaType::kList;
-    if (!json["items"].is_map()) return Invalid(place.path, "an array must have items");
+    if (!json["items"].is_map()) return Invalid(place.Path(), "an array must have items");
     ASSIGN_OR_RETURN(schema.items, Inner(json["items"], place.Items()));
     const std::string_view type = json["x-kubernetes-list-type"].AsString();
     if (type == "set") schema.list_type = Schema::ListType::kSet;
     if (type == "map") schema.list_type = Schema::ListType::kMap;
     schema.list_map_keys = TextsOf(json["x-kubernetes-list-map-keys"]);
     if (schema.list_type == Schema::ListType::kMap && schema.list_map_keys.empty()) {
-      return Invalid(place.path, "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
+      return Invalid(place.Path(),
+                     "x-kubernetes-list-type map must have x-kubernetes-list-map-keys");
     }
     return {};
   }

@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "runtime/arena_span.h"
+#include "runtime/json_schema_changes.h"
 #include "runtime/json_schema_members.h"
 #include "runtime/normalize.h"
 #include "runtime/scalar.h"
@@ -39,39 +40,11 @@ std::string JsonSchemaWord(const Value& value, std::string_view go_type) {
   }
 }
 
-// True if the value is one that Go reads into the type; containers are looked at elsewhere.
-bool FitsForm(MemberForm form, const Value& value) {
-  switch (form) {
-    case Form::kText:
-    case Form::kTextPointer:
-      return value.is_string();
-    case Form::kTrueFlag:
-    case Form::kFlagPointer:
-      return value.type() == Value::Type::kBool;
-    case Form::kNumber:
-      return value.is_number();
-    case Form::kCount:
-      return value.type() == Value::Type::kInt;
-    case Form::kJson:
-      return true;
-    case Form::kSchema:
-    case Form::kSchemaMap:
-    case Form::kSchemasOrTexts:
-    case Form::kDocs:
-      return value.is_map();
-    case Form::kSchemaOrFlag:
-      return value.is_map() || value.type() == Value::Type::kBool;
-    case Form::kSchemaOrList:
-      return true;
-    default:
-      return value.is_list();
-  }
-}
-
 // Normalizes schemas from the top down: what a schema consists of is written before what is below.
 class JsonSchemaNormalizer {
  public:
-  JsonSchemaNormalizer(std::string_view path, Arena& arena) : path_(path), arena_(arena) {}
+  JsonSchemaNormalizer(std::string_view path, const SchemaChanges& changes, Arena& arena)
+      : path_(path), changes_(changes), arena_(arena) {}
 
   Status Run(Value& root) {
     RETURN_IF_ERROR(Schema(root, root));
@@ -111,6 +84,10 @@ class JsonSchemaNormalizer {
       const bool root = parent_ == kNone;
       return Misfit(kSchemaMembers, "", source, kJsonSchemaType,
                     root ? kJsonSchemaHolder : "JSONSchemaProps");
+    }
+    if (!changes_.Has(source)) {
+      into = source;
+      return {};
     }
     std::array<const Value*, kSchemaMembers> found{};
     for (const Member& member : source.members()) {
@@ -295,6 +272,7 @@ class JsonSchemaNormalizer {
   }
 
   const std::string_view path_;
+  const SchemaChanges& changes_;
   Arena& arena_;
   std::vector<Frame> frames_;
   std::size_t parent_ = kNone;
@@ -303,7 +281,8 @@ class JsonSchemaNormalizer {
 }  // namespace
 
 Status NormalizeJsonSchema(Value& schema, std::string_view path, Arena& arena) {
-  return JsonSchemaNormalizer(path, arena).Run(schema);
+  const SchemaChanges changes(schema);
+  return JsonSchemaNormalizer(path, changes, arena).Run(schema);
 }
 
 }  // namespace apiserver::v0::runtime

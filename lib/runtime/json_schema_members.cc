@@ -67,14 +67,26 @@ constexpr SmallMember kJsonRuleMembers[] = {
 constexpr SmallMember kJsonDocsMembers[] = {{"description", Form::kText, "string"},
                                             {"url", Form::kText, "string"}};
 
-// The names of members, sorted, with their indices.
-using SortedSchemaNames = std::array<std::pair<std::string_view, std::size_t>, kSchemaMembers>;
-constexpr SortedSchemaNames SortSchemaNames() {
-  SortedSchemaNames names;
-  for (std::size_t i = 0; i < kSchemaMembers; ++i) names[i] = {kJsonSchemaMembers[i].name, i};
-  std::sort(names.begin(), names.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  return names;
+// The names of members with their indices, sorted by length: few names are equally long.
+struct NamesByLength {
+  static constexpr std::size_t kLongest = 36;
+  std::array<std::pair<std::string_view, std::size_t>, kSchemaMembers> names;
+  // Where the names of each length begin.
+  std::array<std::size_t, kLongest + 2> begins{};
+};
+constexpr NamesByLength SortSchemaNames() {
+  NamesByLength sorted;
+  for (std::size_t i = 0; i < kSchemaMembers; ++i)
+    sorted.names[i] = {kJsonSchemaMembers[i].name, i};
+  std::sort(sorted.names.begin(), sorted.names.end(), [](const auto& a, const auto& b) {
+    return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a.first < b.first;
+  });
+  std::size_t next = 0;
+  for (std::size_t length = 0; length < sorted.begins.size(); ++length) {
+    while (next < kSchemaMembers && sorted.names[next].first.size() < length) ++next;
+    sorted.begins[length] = next;
+  }
+  return sorted;
 }
 
 }  // namespace
@@ -82,6 +94,34 @@ constexpr SortedSchemaNames SortSchemaNames() {
 std::span<const SchemaMember, kSchemaMembers> SchemaMembers() { return kJsonSchemaMembers; }
 std::span<const SmallMember> RuleMembers() { return kJsonRuleMembers; }
 std::span<const SmallMember> DocsMembers() { return kJsonDocsMembers; }
+
+bool FitsForm(MemberForm form, const Value& value) {
+  switch (form) {
+    case Form::kText:
+    case Form::kTextPointer:
+      return value.is_string();
+    case Form::kTrueFlag:
+    case Form::kFlagPointer:
+      return value.type() == Value::Type::kBool;
+    case Form::kNumber:
+      return value.is_number();
+    case Form::kCount:
+      return value.type() == Value::Type::kInt;
+    case Form::kJson:
+      return true;
+    case Form::kSchema:
+    case Form::kSchemaMap:
+    case Form::kSchemasOrTexts:
+    case Form::kDocs:
+      return value.is_map();
+    case Form::kSchemaOrFlag:
+      return value.is_map() || value.type() == Value::Type::kBool;
+    case Form::kSchemaOrList:
+      return true;
+    default:
+      return value.is_list();
+  }
+}
 
 bool IsLeftOut(MemberForm form, const Value& value) {
   switch (form) {
@@ -102,11 +142,13 @@ bool IsLeftOut(MemberForm form, const Value& value) {
 }
 
 std::size_t FindSchemaMember(std::string_view name) {
-  static constexpr SortedSchemaNames kNames = SortSchemaNames();
-  const auto* const found =
-      std::lower_bound(kNames.begin(), kNames.end(), name,
-                       [](const auto& entry, std::string_view key) { return entry.first < key; });
-  return found != kNames.end() && found->first == name ? found->second : kSchemaMembers;
+  static constexpr NamesByLength kNames = SortSchemaNames();
+  static_assert(kNames.begins.back() == kSchemaMembers);
+  if (name.size() > NamesByLength::kLongest) return kSchemaMembers;
+  for (std::size_t at = kNames.begins[name.size()]; at < kNames.begins[name.size() + 1]; ++at) {
+    if (kNames.names[at].first == name) return kNames.names[at].second;
+  }
+  return kSchemaMembers;
 }
 
 }  // namespace apiserver::v0::runtime

@@ -58,6 +58,10 @@ std::span<const SchemaMember, kSchemaMembers> SchemaMembers();
 std::span<const SmallMember> RuleMembers();
 std::span<const SmallMember> DocsMembers();
 
+// Tells if Go reads the value into a member of the form; what containers hold is looked at
+// elsewhere.
+bool FitsForm(MemberForm form, const Value& value);
+
 // Tells if JSON leaves out a value that fits the form.
 bool IsLeftOut(MemberForm form, const Value& value);
 

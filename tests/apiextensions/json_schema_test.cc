@@ -80,6 +80,54 @@ TEST_CASE("apiextensions: schemas are written as Go writes JSONSchemaProps") {
   }
 }
 
+// Returns the schema, which is normalized; `keeps` tells if the property is the one that it was.
+std::string ShapeWithProperty(const std::string& json, std::string_view property, bool& keeps) {
+  runtime::Arena arena;
+  Value schema = codec::ParseJson(json, arena).value();
+  const Value before = schema["properties"][property];
+  REQUIRE(apiextensions::NormalizeJsonSchema(schema, kPlace, arena).ok());
+  const Value after = schema["properties"][property];
+  keeps = after.members().data() == before.members().data();
+  std::string text;
+  codec::AppendJson(schema, text);
+  return text;
+}
+
+TEST_CASE("apiextensions: parts of schemas that are as Go writes them are not written anew") {
+  const std::string kept[] = {
+      R"({"description":"d","type":"object","properties":{"a":{"type":"string"},"b":{}}})",
+      R"({"default":{},"enum":[1,"x",null],"required":["a"],"nullable":true})",
+      R"({"type":"array","items":{"type":"string"},"x-kubernetes-list-type":"set"})",
+      R"({"anyOf":[{"type":"string"},{}],"not":{"format":"f"},"additionalProperties":false})",
+      R"({"maxLength":3,"dependencies":{"a":["b"],"c":{}},"x-kubernetes-validations":)"
+      R"([{"rule":"r","message":"m","optionalOldSelf":false},{"rule":""}]})"};
+  for (const std::string& part : kept) {
+    INFO(part);
+    bool keeps = false;
+    CHECK(ShapeWithProperty(R"({"properties":{"z":{"odd":1},"p":)" + part + "}}", "p", keeps) ==
+          R"({"properties":{"p":)" + part + R"(,"z":{}}})");
+    CHECK(keeps);
+  }
+  const std::pair<const char*, const char*> anew[] = {
+      {R"({"maximum":1})", R"({"maximum":1})"},
+      {R"({"type":"object","description":"d"})", R"({"description":"d","type":"object"})"},
+      {R"({"items":{"items":{"id":""}}})", R"({"items":{"items":{}}})"},
+      {R"({"properties":{"b":{},"a":{}}})", R"({"properties":{"a":{},"b":{}}})"},
+      {R"({"default":{"b":{},"a":{}}})", R"({"default":{"a":{},"b":{}}})"},
+      {R"({"externalDocs":{"url":"u","odd":1}})", R"({"externalDocs":{"url":"u"}})"},
+      {R"({"x-kubernetes-validations":[{"message":"m"}]})",
+       R"({"x-kubernetes-validations":[{"rule":"","message":"m"}]})"},
+      {R"({"x-kubernetes-validations":[{"rule":"r","odd":1}]})",
+       R"({"x-kubernetes-validations":[{"rule":"r"}]})"}};
+  for (const auto& [part, written] : anew) {
+    INFO(part);
+    bool keeps = true;
+    CHECK(ShapeWithProperty(R"({"properties":{"p":)" + std::string(part) + "}}", "p", keeps) ==
+          R"({"properties":{"p":)" + std::string(written) + "}}");
+    CHECK_FALSE(keeps);
+  }
+}
+
 TEST_CASE("apiextensions: unknown members of schemas are named where Go looks for them") {
   const Shaped shaped = Shape(
       R"({"a":1,"properties":{"p":{"b":1,"allOf":[{},{"c":1}],"items":{"hidden":1}}},
