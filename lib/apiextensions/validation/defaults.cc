@@ -9,7 +9,6 @@
 #include "apiextensions/validation/place.h"
 #include "apiextensions/validation/schema_rules.h"
 #include "apiserver/cel/rules.h"
-#include "apiserver/codec/schema_loader.h"
 #include "rest/validate_embedded.h"
 #include "runtime/custom_check.h"
 
@@ -242,17 +241,17 @@ bool HasUnprunedDefaults(const Value& schema) {
   return has;
 }
 
-ErrorList ValidateDefaults(const Context& ctx, const Value& schema, bool pruned,
+ErrorList ValidateDefaults(const Context& ctx, LoadedSchema& schema, bool pruned,
                            const field::Path& path) {
   ErrorList errors;
-  if (!HasDefaults(schema)) return errors;
-  const Result<runtime::SchemaPtr> loaded = codec::SchemaFromOpenApi(schema);
+  if (!HasDefaults(schema.json())) return errors;
+  const Result<runtime::SchemaPtr>& loaded = schema.Get();
   if (!loaded.ok()) {
     errors.Invalid(path, "", std::string(loaded.status().message()));
     return errors;
   }
   DefaultsWalk(ctx, pruned, errors)
-      .Check(schema, *loaded, DefaultsWalk::Part::kResource, Place(path));
+      .Check(schema.json(), *loaded, DefaultsWalk::Part::kResource, Place(path));
   return errors;
 }
 

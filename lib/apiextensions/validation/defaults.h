@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiextensions/validation/loaded_schema.h"
 #include "apiserver/base/context.h"
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/value.h"
@@ -16,7 +17,7 @@ bool HasUnprunedDefaults(const runtime::Value& schema);
 
 // Checks that default values are valid by the schemas that they stand in. `pruned`: they may have
 // no unknown members. Rules in CEL share one budget.
-field::ErrorList ValidateDefaults(const Context& ctx, const runtime::Value& schema, bool pruned,
+field::ErrorList ValidateDefaults(const Context& ctx, LoadedSchema& schema, bool pruned,
                                   const field::Path& path);
 
 }  // namespace apiserver::inline v0::apiextensions

@@ -101,20 +101,24 @@ class RuleRemover {
   Arena& arena_;
 };
 
+Result<runtime::SchemaPtr> WithoutRules(const Value& schema,
+                                        const std::vector<const Member*>& faulty) {
+  Arena arena;
+  return codec::SchemaFromOpenApi(RuleRemover(faulty, arena).Remove(schema));
+}
+
 }  // namespace
 
-field::ErrorList CheckSchemaExpressions(const Value& schema, const SchemaFindings& findings,
+field::ErrorList CheckSchemaExpressions(LoadedSchema& schema, const SchemaFindings& findings,
                                         const Demands& demands, bool limit_rules,
                                         const field::Path& path) {
   field::ErrorList errors;
-  if (!HasRules(schema)) return errors;
-  Arena arena;
-  if (const auto whole = codec::SchemaFromOpenApi(schema); whole.ok()) {
-    CheckFieldPaths(schema, *whole, Place(path), errors);
+  if (!HasRules(schema.json())) return errors;
+  if (const auto& whole = schema.Get(); whole.ok()) {
+    CheckFieldPaths(schema.json(), *whole, Place(path), errors);
   }
-  const Value judged =
-      findings.errors.empty() ? schema : RuleRemover(findings.faulty, arena).Remove(schema);
-  const Result<runtime::SchemaPtr> loaded = codec::SchemaFromOpenApi(judged);
+  const Result<runtime::SchemaPtr> loaded =
+      findings.errors.empty() ? schema.Get() : WithoutRules(schema.json(), findings.faulty);
   // Only a schema with other errors, which are told already, cannot be loaded.
   if (!loaded.ok()) return errors;
   cel::RuleEnvironments environments{

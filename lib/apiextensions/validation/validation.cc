@@ -8,6 +8,7 @@
 #include "apiextensions/validation/defaults.h"
 #include "apiextensions/validation/demands.h"
 #include "apiextensions/validation/hoist.h"
+#include "apiextensions/validation/loaded_schema.h"
 #include "apiextensions/validation/names.h"
 #include "apiextensions/validation/parts.h"
 #include "apiextensions/validation/rules.h"
@@ -154,11 +155,12 @@ class SpecValidation {
     }
     ErrorList found;
     CheckSchemaRoot(schema, has_status, path, found);
+    LoadedSchema loaded(schema);
     const std::string why = demands_.structural ? WhyNotStructural(schema) : "";
     bool sound = demands_.structural && why.empty();
     if (sound) {
       ErrorList faults = ValidateStructural(schema, path);
-      if (faults.empty()) faults = ValidateDefaults(ctx_, schema, demands_.pruned_defaults, path);
+      if (faults.empty()) faults = ValidateDefaults(ctx_, loaded, demands_.pruned_defaults, path);
       sound = faults.empty();
       found.Append(std::move(faults));
     }
@@ -166,7 +168,7 @@ class SpecValidation {
     found.Append(rules.errors);
     if (sound) {
       const bool limit = !demands_.unchanged_schemas.contains(version);
-      found.Append(CheckSchemaExpressions(schema, rules, demands_, limit, path));
+      found.Append(CheckSchemaExpressions(loaded, rules, demands_, limit, path));
     }
     // Most schemas that cannot be structural have been refused by then.
     if (found.empty() && !why.empty()) found.Invalid(path, "", why);
