@@ -58,6 +58,19 @@ TEST_CASE("apiextensions: a definition is established, with upstream's words", "
   CHECK(fields["f:storedVersions"].is_null());
 }
 
+// Upstream's controllers write one after the other what is one change here.
+TEST_CASE("apiextensions: names are accepted and a definition established by one write",
+          "[apiextensions]") {
+  CustomServer server;
+  testing::Lines watch(*server.server, std::string(kDefinitions) + "?watch=1");
+  server.Define(FooDefinition());
+  CHECK(Contains(watch.Next(), R"("type":"ADDED")"));
+  const std::string changed = watch.Next();
+  CHECK(Contains(changed, R"("type":"MODIFIED")"));
+  CHECK(Contains(changed, R"("acceptedNames":{"plural":"foos")"));
+  CHECK(Contains(changed, R"("reason":"InitialNamesAccepted")"));
+}
+
 // TestNameConflict
 TEST_CASE("apiextensions: the second of a name gets it when the first has gone",
           "[apiextensions]") {

@@ -198,15 +198,35 @@ void Controller::WorkThrough() {
   }
 }
 
-bool Controller::SyncNames(const Facts& facts) {
-  const NameIndex::Verdict verdict = names_.Lock()->Judge(facts);
-  const bool same = facts.judged && facts.names_accepted == verdict.all &&
-                    facts.names_reason == verdict.reason &&
-                    facts.names_message == verdict.message && facts.accepted == verdict.accepted;
+bool Controller::SyncNames(const FactsPtr& facts) {
+  const NameIndex::Verdict verdict = names_.Lock()->Judge(*facts);
+  const bool same = facts->judged && facts->names_accepted == verdict.all &&
+                    facts->names_reason == verdict.reason &&
+                    facts->names_message == verdict.message && facts->accepted == verdict.accepted;
   if (same) return false;
+  if (verdict.all) Announce(facts, verdict);
   const Now now = needs_.clock->WallNow();
-  return Write(facts,
-               [&](runtime::Object& definition) { return SetNames(definition, verdict, now); });
+  return Write(*facts, [&](runtime::Object& definition) {
+    bool changed = SetNames(definition, verdict, now);
+    if (!IsConditionTrue(definition, kEstablished)) changed |= Establish(definition, now);
+    return changed;
+  });
+}
+
+// Whoever reads that a definition is established may use it at once. If something has changed, or
+// the write fails for it, the event of that change sets right what is served.
+void Controller::Announce(const FactsPtr& facts, const NameIndex::Verdict& verdict) {
+  const auto accepted = std::make_shared<Facts>(*facts);
+  accepted->names_accepted = true;
+  accepted->accepted = verdict.accepted;
+  const auto intake = intake_.Lock();
+  if (intake->stopped || Find(facts->name) != facts) return;
+  for (DefinitionUser* const user : needs_.users) user->Announce(accepted);
+}
+
+bool Controller::Establish(runtime::Object& definition, Now now) const {
+  if (needs_.may_establish && !needs_.may_establish(definition)) return false;
+  return SetEstablished(definition, now);
 }
 
 // False: there is nothing to say about such a definition.
@@ -221,12 +241,9 @@ void Controller::Sync(const std::string& name) {
   FactsPtr facts = Find(name);
   if (facts == nullptr) return;
   const Now now = needs_.clock->WallNow();
-  if (SyncNames(*facts)) return CatchUp();
+  if (SyncNames(facts)) return CatchUp();
   if (facts->names_accepted && !facts->established) {
-    const auto establish = [&](runtime::Object& definition) {
-      if (needs_.may_establish && !needs_.may_establish(definition)) return false;
-      return SetEstablished(definition, now);
-    };
+    const auto establish = [&](runtime::Object& definition) { return Establish(definition, now); };
     if (Write(*facts, establish)) return CatchUp();
   }
   const bool judged = Judged(*facts) && Write(*facts, [&](runtime::Object& definition) {

@@ -31,6 +31,8 @@ class DefinitionUser {
   // on a thread that may block but should not for long: a write of a definition waits for it.
   // `content` is that of the definition in v1, and lives as long as the call.
   virtual void Set(const FactsPtr& facts, const runtime::Object& content) = 0;
+  // The names of a definition are about to be accepted; Set() follows. Called like Set().
+  virtual void Announce(const FactsPtr& facts) = 0;
   // A definition has gone.
   virtual void Remove(const std::string& name) = 0;
 };
@@ -115,7 +117,12 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
   // Does what the definition needs. One thread at a time.
   void Sync(const std::string& name);
   bool Judged(const Facts& facts) const;
-  bool SyncNames(const Facts& facts);
+  // Accepts names, and establishes with the same write what may be: each write of a definition
+  // costs its encoding and a reading by all who watch. Upstream's controllers write one by one.
+  bool SyncNames(const FactsPtr& facts);
+  // Tells the users of names that are about to be accepted.
+  void Announce(const FactsPtr& facts, const NameIndex::Verdict& verdict);
+  bool Establish(runtime::Object& definition, std::chrono::system_clock::time_point now) const;
   // Writes what `edit` changes of a definition. False: nothing, or it could not be written.
   bool Write(const Facts& facts, const Edit& edit);
   void BeginEmptying(const FactsPtr& facts);

@@ -19,6 +19,7 @@ class Defined final : public DefinitionUser {
   void Follow(discovery::DefinedVersions::Told told);
 
   void Set(const FactsPtr& facts, const runtime::Object& content) override;
+  void Announce(const FactsPtr& /*facts*/) override {}
   void Remove(const std::string& name) override;
 
  private:

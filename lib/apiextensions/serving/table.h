@@ -36,6 +36,7 @@ class Table final : public server::RouteSource,
   Emptied DeleteObjects(const Context& ctx, const FactsPtr& facts) const;
 
   void Set(const FactsPtr& facts, const runtime::Object& content) override;
+  void Announce(const FactsPtr& facts) override { Serve(facts); }
   void Remove(const std::string& name) override;
 
   std::shared_ptr<server::Route> Find(const request::RequestInfo& info) const override;
