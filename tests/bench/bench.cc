@@ -35,8 +35,10 @@ apiserver::Status RunOne(const bench::Workload& workload, const Options& options
     if (server.ok()) (*server)->set_fewer(options.server.fewer);
     return server;
   };
-  if (workload.run_several != nullptr) {
-    if (options.server.address.empty()) return workload.run_several(start, report);
+  if (workload.run_several != nullptr && options.server.address.empty()) {
+    return workload.run_several(start, report);
+  }
+  if (workload.run == nullptr) {
     return {apiserver::Reason::kInvalid, "starts its servers itself; leave out --server"};
   }
   auto server =

@@ -15,7 +15,7 @@
 
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
-#include "bench/series.h"
+#include "bench/small_kinds.h"
 
 namespace bench {
 
@@ -28,25 +28,11 @@ using apiserver::Status;
 using apiserver::http::ClientRequest;
 using Clock = std::chrono::steady_clock;
 
-constexpr char kDefinitions[] = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 // So many are created, then waited for.
 constexpr std::size_t kBatch = 100;
-constexpr std::size_t kCustomObjects = 1'000;
+constexpr std::size_t kCrdConnections = 4;
 // A run that has not created all definitions by then ends with an error.
 constexpr std::chrono::minutes kCreationMax{20};
-// A kind as small as the built-in one it is compared with, ConfigMap.
-constexpr char kSettings[] = R"({"apiVersion":"apiextensions.k8s.io/v1",)"
-                             R"("kind":"CustomResourceDefinition",)"
-                             R"("metadata":{"name":"settings.bench.example.com"},)"
-                             R"("spec":{"group":"bench.example.com","scope":"Namespaced",)"
-                             R"("names":{"plural":"settings","kind":"Setting"},)"
-                             R"("versions":[{"name":"v1","served":true,"storage":true,)"
-                             R"("schema":{"openAPIV3Schema":{"type":"object","properties":)"
-                             R"({"data":{"type":"object","additionalProperties":)"
-                             R"({"type":"string"}}}}}}]}})";
-constexpr char kSettingsPath[] = "/apis/bench.example.com/v1/namespaces/default/settings";
-constexpr char kConfigMapsPath[] = "/api/v1/namespaces/default/configmaps";
-
 Status Wrong(const std::string& what, const std::string& body) {
   return {Reason::kInternalError, what + ": " + body.substr(0, 300)};
 }
@@ -114,112 +100,6 @@ class Definitions {
   std::vector<Published> published_;
 };
 
-bool Established(std::string_view body) {
-  const std::size_t found = body.find(R"("type":"Established")");
-  if (found == std::string_view::npos) return false;
-  const std::size_t begin = body.rfind('{', found);
-  const std::size_t end = body.find('}', found);
-  return body.substr(begin, end - begin).find(R"("status":"True")") != std::string_view::npos;
-}
-
-// Objects of one kind, which have a map of texts in "data": creates, merge patches, applies, reads
-// and lists of them.
-class SmallKind {
- public:
-  struct Names {
-    std::string path;
-    std::string api_version;
-    std::string kind;
-  };
-  SmallKind(Names names, const std::string& name, const ServerUnderTest& server)
-      : names_(std::move(names)) {
-    for (const char* operation : {"create", "patch", "apply", "get", "list"}) {
-      operations_.emplace_back(operation, Series(name + "/" + operation, server));
-    }
-  }
-
-  Status Run(const Connections& connections, int run);
-  void AddTo(Report& report) const {
-    for (const auto& [operation, series] : operations_) series.AddTo(report);
-  }
-  const std::vector<std::pair<std::string, Series>>& operations() const { return operations_; }
-  Status Empty(const Connections& connections) const;
-
- private:
-  std::string Body(const std::string& name, int value) const {
-    return R"({"apiVersion":")" + names_.api_version + R"(","kind":")" + names_.kind +
-           R"(","metadata":{"name":")" + name + R"("},"data":{"a":")" + std::to_string(value) +
-           std::string(900, 'x') + R"("}})";
-  }
-  LoopOptions Writes(const std::string& method, const std::string& type,
-                     std::function<std::pair<std::string, std::string>(std::size_t)> written) const;
-  static LoopOptions Reads(std::string target, std::size_t operations);
-
-  const Names names_;
-  std::vector<std::pair<std::string, Series>> operations_;
-};
-
-// `written`: the path and body of the nth request.
-LoopOptions SmallKind::Writes(
-    const std::string& method, const std::string& type,
-    std::function<std::pair<std::string, std::string>(std::size_t)> written) const {
-  return {.streams = 8,
-          .operations = kCustomObjects,
-          .expected_code = method == "POST" ? 201 : 200,
-          .request = [method, type, written = std::move(written)](std::size_t n) {
-            auto [path, body] = written(n);
-            return ClientRequest{.method = method,
-                                 .target = std::move(path),
-                                 .headers = {{"Content-Type", type}},
-                                 .body = std::move(body)};
-          }};
-}
-
-LoopOptions SmallKind::Reads(std::string target, std::size_t operations) {
-  return {
-      .streams = 2, .operations = operations, .request = [target = std::move(target)](std::size_t) {
-        return ClientRequest{.target = target};
-      }};
-}
-
-// Patches and applies change the objects of the first run.
-Status SmallKind::Run(const Connections& connections, int run) {
-  const auto name = [](int of_run, std::size_t n) {
-    return "o-" + std::to_string(of_run) + "-" + std::to_string(n);
-  };
-  const auto created = [&](std::size_t n) {
-    return std::pair(names_.path, Body(name(run, n), run));
-  };
-  const auto patched = [&](std::size_t n) {
-    const std::string text = std::to_string(run + 100) + std::string(900, 'x');
-    return std::pair(names_.path + "/" + name(0, n), R"({"data":{"a":")" + text + R"("}})");
-  };
-  const auto applied = [&](std::size_t n) {
-    return std::pair(names_.path + "/" + name(0, n) + "?fieldManager=bench&force=true",
-                     Body(name(0, n), run + 200));
-  };
-  const LoopOptions loops[] = {Writes("POST", "application/json", created),
-                               Writes("PATCH", "application/merge-patch+json", patched),
-                               Writes("PATCH", "application/apply-patch+yaml", applied),
-                               Reads(names_.path + "/o-0-1", 20'000),
-                               Reads(names_.path + "?resourceVersion=0", 40)};
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    const Status ran = operations_[i].second.RunOnce(connections, loops[i]);
-    if (!ran.ok()) return Wrong(names_.kind + " " + operations_[i].first, ran.ToString());
-  }
-  return {};
-}
-
-Status SmallKind::Empty(const Connections& connections) const {
-  // On a busy machine thousands of durable deletes take longer than a request may.
-  for (int tries = 1;; ++tries) {
-    BENCH_ASSIGN(gone, connections[0]->Call(Context::Background(),
-                                            {.method = "DELETE", .target = names_.path}));
-    if (gone.code == 200) return {};
-    if (gone.code != 504 || tries == 10) return Wrong("deleting " + names_.path, gone.body);
-  }
-}
-
 class CrdRun {
  public:
   CrdRun(std::string name, ServerUnderTest& server, Definitions definitions)
@@ -228,7 +108,7 @@ class CrdRun {
         definitions_(std::move(definitions)),
         dialer_(apiserver::http::NewDialer()) {}
 
-  Status Run(std::size_t count, Report& report);
+  Status Run(std::size_t count, const ServerUnderTest* empty, Report& report);
 
  private:
   Status Connect(std::size_t count) {
@@ -241,11 +121,10 @@ class CrdRun {
     report.Add({name_, metric, value, unit});
   }
   Status Create(std::size_t first, std::size_t last);
-  Status WaitUntilEstablished(const std::string& name);
   Status Restart(std::size_t count, Report& report);
   Status Document(Report& report);
   Status Quiet(Report& report);
-  Status Compare(const std::string& when, Report& report);
+  Status Compare(const ServerUnderTest* empty, Report& report);
 
   const std::string name_;
   ServerUnderTest& server_;
@@ -253,17 +132,6 @@ class CrdRun {
   const std::unique_ptr<apiserver::http::Dialer> dialer_;
   Connections connections_;
 };
-
-Status CrdRun::WaitUntilEstablished(const std::string& name) {
-  for (int tries = 0; tries < 6'000; ++tries) {
-    BENCH_ASSIGN(got, connections_[0]->Call(Context::Background(),
-                                            {.target = std::string(kDefinitions) + "/" + name}));
-    if (got.code != 200) return Wrong(name, got.body);
-    if (Established(got.body)) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return Wrong(name, "is not established within 30 s");
-}
 
 // Waits for each: the last may be ready before one that was created beside it.
 Status CrdRun::Create(std::size_t first, std::size_t last) {
@@ -279,7 +147,7 @@ Status CrdRun::Create(std::size_t first, std::size_t last) {
   BENCH_ASSIGN(created, RunClosedLoop(connections_, loop));
   (void)created;
   for (std::size_t n = first; n < last; ++n) {
-    const Status ready = WaitUntilEstablished(definitions_.NameOf(n));
+    const Status ready = WaitUntilEstablished(*connections_[0], definitions_.NameOf(n));
     if (!ready.ok()) return ready;
   }
   return {};
@@ -290,7 +158,7 @@ Status CrdRun::Restart(std::size_t count, Report& report) {
   connections_.clear();
   const auto begun = Clock::now();
   BENCH_ASSIGN(seconds, server_.Restart());
-  if (Status connected = Connect(4); !connected.ok()) return connected;
+  if (Status connected = Connect(kCrdConnections); !connected.ok()) return connected;
   BENCH_ASSIGN(last, connections_[0]->Call(Context::Background(),
                                            {.target = std::string(kDefinitions) + "/" +
                                                       definitions_.NameOf(count - 1)}));
@@ -329,39 +197,24 @@ Status CrdRun::Quiet(Report& report) {
   return {};
 }
 
-// Writes and reads objects of the built-in and of the custom kind in turns, so that whatever else
-// the machine does meets both.
-Status CrdRun::Compare(const std::string& when, Report& report) {
-  SmallKind custom({kSettingsPath, "bench.example.com/v1", "Setting"},
-                   name_ + "/" + when + "/custom", server_);
-  SmallKind builtin({kConfigMapsPath, "v1", "ConfigMap"}, name_ + "/" + when + "/builtin", server_);
-  for (int run = 0; run < kRuns; ++run) {
-    if (Status ran = builtin.Run(connections_, run); !ran.ok()) return ran;
-    if (Status ran = custom.Run(connections_, run); !ran.ok()) return ran;
+Status CrdRun::Compare(const ServerUnderTest* empty, Report& report) {
+  Connections alone;
+  std::vector<Side> sides{{"beside", server_, connections_}};
+  if (empty != nullptr) {
+    BENCH_ASSIGN(connections, DialMany(*dialer_, empty->dial(), kCrdConnections));
+    alone = std::move(connections);
+    if (Status made = DefineSmallKind(alone); !made.ok()) return made;
+    sides.push_back({"alone", *empty, alone});
   }
-  builtin.AddTo(report);
-  custom.AddTo(report);
-  for (std::size_t i = 0; i < custom.operations().size(); ++i) {
-    const auto& [operation, series] = custom.operations()[i];
-    const double of_builtin = Median(builtin.operations()[i].second.cpu_us());
-    Say(when + "_custom_to_builtin_" + operation, Median(series.cpu_us()) / of_builtin, "times",
-        report);
-  }
-  // The next measurement begins with none.
-  if (Status gone = custom.Empty(connections_); !gone.ok()) return gone;
-  return builtin.Empty(connections_);
+  const Status compared = CompareSmallKinds(name_, sides, report);
+  return compared.ok() ? DeleteSmallObjects(connections_) : compared;
 }
 
-Status CrdRun::Run(std::size_t count, Report& report) {
-  if (Status connected = Connect(4); !connected.ok()) return connected;
-  BENCH_ASSIGN(made, connections_[0]->Call(Context::Background(),
-                                           {.method = "POST",
-                                            .target = kDefinitions,
-                                            .headers = {{"Content-Type", "application/json"}},
-                                            .body = kSettings}));
-  if (made.code != 201) return Wrong("settings", made.body);
-  Status done = WaitUntilEstablished("settings.bench.example.com");
-  if (done.ok()) done = Compare("alone", report);
+// Beside the definitions small kinds are compared with those of `empty`, which has none. Null:
+// there is no such server.
+Status CrdRun::Run(std::size_t count, const ServerUnderTest* empty, Report& report) {
+  if (Status connected = Connect(kCrdConnections); !connected.ok()) return connected;
+  Status done = DefineSmallKind(connections_);
   if (!done.ok()) return done;
   const double rss = server_.RssBytes();
   const double cpu = server_.CpuSeconds();
@@ -384,27 +237,45 @@ Status CrdRun::Run(std::size_t count, Report& report) {
       "ms", report);
   if (Status quiet = Quiet(report); !quiet.ok()) return quiet;
   Say("rss_bytes_per_crd", (server_.RssBytes() - rss) / all, "bytes", report);
-  done = Compare("beside", report);
+  done = Compare(empty, report);
   if (done.ok()) done = Document(report);
   if (done.ok()) done = Restart(count, report);
   return done;
 }
 
 Status RunCrds(const std::string& name, std::size_t count, ServerUnderTest& server,
-               Report& report) {
+               const ServerUnderTest* empty, Report& report) {
   BENCH_ASSIGN(published, ReadPublished());
   CrdRun run(name, server, Definitions(std::move(published)));
-  return run.Run(count / server.fewer(), report);
+  return run.Run(count / server.fewer(), empty, report);
 }
+
+Status RunBoth(const std::string& name, std::size_t count, const StartServer& start,
+               Report& report) {
+  BENCH_ASSIGN(server, start({}));
+  BENCH_ASSIGN(empty, start({}));
+  return RunCrds(name, count, *server, empty.get(), report);
+}
+
+constexpr std::size_t kManyCrds = 1'000;
+constexpr std::size_t kVeryManyCrds = 10'000;
 
 }  // namespace
 
-Status RunW14(ServerUnderTest& server, Report& report) {
-  return RunCrds("W14", 1'000, server, report);
+Status RunW14(const StartServer& start, Report& report) {
+  return RunBoth("W14", kManyCrds, start, report);
 }
 
-Status RunW14Large(ServerUnderTest& server, Report& report) {
-  return RunCrds("W14/10k", 10'000, server, report);
+Status RunW14Large(const StartServer& start, Report& report) {
+  return RunBoth("W14/10k", kVeryManyCrds, start, report);
+}
+
+Status RunW14On(ServerUnderTest& server, Report& report) {
+  return RunCrds("W14", kManyCrds, server, nullptr, report);
+}
+
+Status RunW14LargeOn(ServerUnderTest& server, Report& report) {
+  return RunCrds("W14/10k", kVeryManyCrds, server, nullptr, report);
 }
 
 }  // namespace bench

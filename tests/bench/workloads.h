@@ -16,7 +16,7 @@ struct Workload {
   apiserver::Status (*run)(ServerUnderTest& server, Report& report);
   // In place of `run` where there is no server: in process.
   apiserver::Status (*run_alone)(Report& report) = nullptr;
-  // In place of `run` where servers with several flags are compared.
+  // In place of `run` where servers are compared, unless the server is somebody else's.
   apiserver::Status (*run_several)(const StartServer& start, Report& report) = nullptr;
   // It needs CustomResourceDefinitions: the kube-apiserver is started.
   bool custom_resources = false;
