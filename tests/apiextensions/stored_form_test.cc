@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "apiextensions/control/structure.h"
 #include "apiextensions/definitions.h"
 #include "apiextensions/fixture.h"
 #include "apiserver/apiextensions/definition.h"
@@ -116,6 +117,26 @@ TEST_CASE("apiextensions: a definition that a Go server has stored is served, an
             .code == 200);
   CHECK(Eventually(
       [&] { return server.Condition("foos.example.com", "NonStructuralSchema").empty(); }));
+}
+
+// Returns why the schemas of a definition are told of as not structural.
+std::string FaultOf(const std::string& schema, bool preserves) {
+  const auto definition = DefinitionOf(WithSchema(schema));
+  definition->Edit("spec", "preserveUnknownFields") = preserves;
+  return apiextensions::StructureOf(*definition).reason;
+}
+
+TEST_CASE("apiextensions: whoever stored a definition that prunes has checked its structure") {
+  const std::string sound = R"({"type":"object"})";
+  const std::string unsound = R"({"properties":{"a":{}}})";
+  CHECK(FaultOf(sound, false).empty());
+  CHECK(FaultOf(sound, true) == "Violations");
+  CHECK(FaultOf(unsound, false).empty());
+  CHECK(FaultOf(unsound, true) == "Violations");
+  // A Go server does not limit this.
+  std::string deep = sound;
+  for (int level = 0; level < 201; ++level) deep = R"({"type":"array","items":)" + deep + "}";
+  CHECK(FaultOf(deep, false) == "StructuralError");
 }
 
 TEST_CASE("apiextensions: a write that changes nothing leaves a stored definition alone") {
