@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -202,6 +203,15 @@ TEST_CASE("documents: a fragment is known by its inputs", "[apiextensions][docum
   CHECK(one->hash().size() == 128);
   CHECK(one->hash() == same->hash());
   CHECK(one->hash() != other->hash());
+  // Texts that are the same one behind the other are told apart, and so are numbers from texts.
+  std::set<std::string> hashes;
+  for (const std::string schema :
+       {R"({"title":"ab","description":"c"})", R"({"title":"a","description":"bc"})",
+        R"({"enum":[1,2]})", R"({"enum":["1",2]})", R"({"enum":[[1],2]})", R"({"enum":[[1,2]]})"}) {
+    const std::string versions = R"([{"name":"v1","schema":{"openAPIV3Schema":)" + schema + "}}]";
+    hashes.emplace(NewFragment(DefinitionThat({.versions = versions}), "v1")->hash());
+  }
+  CHECK(hashes.size() == 6);
   CHECK_FALSE(NewFragment(DefinitionThat({}), "v9"));
   std::map<std::string, std::string> parameters;
   std::string paths;
