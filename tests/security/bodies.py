@@ -198,7 +198,11 @@ def complete_bodies(victim, check):
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
         users = ["large-%d" % i for i in range(12)]
         codes = list(pool.map(lambda user: review_beside_others(victim, user, together), users))
-    check(codes == [201] * 12, "twelve bodies of 3 MB at once are all taken", codes)
+    # They are decoded in turns, and a turn may come too late on a machine that is busy otherwise.
+    late = [user for user, code in zip(users, codes) if code == 429]
+    check(set(codes) <= {201, 429} and len(late) < 6, "bodies of 3 MB at once are taken", codes)
+    again = [review_beside_others(victim, user, threading.Barrier(1)) for user in late]
+    check(set(again) <= {201}, "those that were told to come again are taken", again)
 
 
 if __name__ == "__main__":
