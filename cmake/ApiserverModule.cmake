@@ -117,7 +117,9 @@ function(apiserver_module room)
     target_compile_options(apiserver_${room} PRIVATE $<$<CONFIG:RelWithDebInfo>:-Os>)
   endif()
   if(APISERVER_FUZZ AND room IN_LIST APISERVER_ROOMS_FUZZED)
-    target_link_libraries(apiserver_${room} PRIVATE $<BUILD_INTERFACE:apiserver_coverage>)
+    # clang wants its precompiled headers to count as well.
+    string(APPEND precompiled _fuzzed)
+    target_compile_options(apiserver_${room} PRIVATE ${APISERVER_COVERAGE})
   endif()
   if(NOT APISERVER_SANITIZE AND room IN_LIST APISERVER_ROOMS_INLINED)
     # g++ inlines less in a source of more than 10,000 instructions, as those of a unity build are. The

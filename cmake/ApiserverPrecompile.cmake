@@ -26,7 +26,9 @@ function(apiserver_precompile target kind)
     endforeach()
     set_target_properties(${owner} PROPERTIES CXX_EXTENSIONS OFF)
     target_link_libraries(${owner} PRIVATE apiserver_warnings)
-    target_compile_options(${owner} PRIVATE -pthread)
+    # clang writes times into it otherwise, and ccache knows no file again that used it.
+    target_compile_options(${owner} PRIVATE -pthread
+      "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
     target_precompile_headers(${owner} PRIVATE ${ARGN})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
