@@ -13,7 +13,7 @@ include(ApiserverThirdParty)
 
 # Rooms that parse and count so much in tests that they are optimized with sanitizers, too. All others
 # are only compiled then: clang takes half its time to optimize, g++ a third.
-set(APISERVER_ROOMS_SANITIZED_OPTIMIZED text base runtime codec cel http)
+set(APISERVER_ROOMS_SANITIZED_OPTIMIZED text base runtime codec cel authz http)
 
 # Rooms that read strangers' bytes, whose paths libFuzzer counts.
 set(APISERVER_ROOMS_FUZZED
