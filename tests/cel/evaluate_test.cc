@@ -235,6 +235,8 @@ TEST_CASE_METHOD(Evaluation, "cel: constants are folded, with the errors of conv
   CHECK(Show("i in [1, 5.0]") == "true");
   CHECK(Show("i in []") == "false");
   CHECK(Show("{null: 1}[null]") == "error: invalid qualifier type: types.Null");
+  CHECK(Show("[{}[null], int('x')]") == "error: invalid qualifier type: types.Null");
+  CHECK(Show("[int('x'), {}[null]]") == "error: type conversion error from 'string' to 'int'");
   CHECK(Show("double('1e3')") == "1000");
   CHECK(Show("string(1234567.0)") == "1.234567e+06");
   CHECK(Show("string(timestamp('2024-01-01T00:00:00+01:00'))") == "2024-01-01T00:00:00+01:00");

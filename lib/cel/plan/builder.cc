@@ -39,7 +39,11 @@ Status Builder::Run() {
   PlanTo(ast_.root(), result);
   emitter_.Emit({.op = Op::kReturn, .a = result});
   PlanDeferred();
-  if (status_.ok() && !emitter_.fits()) Refuse("expression needs too many registers or names");
+  // cel-go folds a node when it plans it, children first: of two mistakes the first counts.
+  if (!constants_.failure.ok() && constants_.failed <= refused_) return constants_.failure;
+  if (status_.ok() && !emitter_.fits()) {
+    return {Reason::kInvalid, "expression needs too many registers or names"};
+  }
   return status_;
 }
 
@@ -105,7 +109,7 @@ void Builder::PlanTo(NodeId id, Operand dst) {
         PlanComprehension(id, dst);
         break;
       default:
-        Refuse("unsupported expr");
+        Refuse(id, "unsupported expr");
     }
   }
   emitter_.next_register() = free;

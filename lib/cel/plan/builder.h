@@ -57,8 +57,11 @@ class Builder {
   void MoveTo(Operand from, Operand dst);
   // Returns the constant that a node is. nullopt: it is none.
   std::optional<Operand> ConstantOf(NodeId id) const;
-  void Refuse(std::string message) {
-    if (status_.ok()) status_ = Status(Reason::kInvalid, std::move(message));
+  // The node `id` is what is wrong with the program. The first mistake found counts.
+  void Refuse(NodeId id, std::string message) {
+    if (!status_.ok()) return;
+    status_ = Status(Reason::kInvalid, std::move(message));
+    refused_ = id;
   }
 
   // chains.cc
@@ -116,6 +119,7 @@ class Builder {
   Constants constants_;
   Emitter emitter_;
   Status status_;
+  NodeId refused_ = syntax::kNoNode;
   std::vector<Local> scopes_;
   std::deque<Deferred> deferred_;
   // The accumulator begins as an empty list or map, which only the step changes.

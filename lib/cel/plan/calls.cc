@@ -123,7 +123,7 @@ bool Builder::PlanIn(NodeId id, Operand dst) {
 void Builder::PlanFunction(NodeId id, Operand dst) {
   const check::ResolvedCall& call = checked_.calls[id];
   if (call.function == nullptr) {
-    return Refuse("no such overload: " + std::string(ast_.name_of(id)));
+    return Refuse(id, "no such overload: " + std::string(ast_.name_of(id)));
   }
   Callee callee = MakeCallee(*call.function, checked_.OverloadOf(id));
   Prepare(id, callee);
@@ -163,7 +163,7 @@ void Builder::Prepare(NodeId id, Callee& callee) {
           constants_.Is(argument) ? &program_.constants[constants_.of_node[argument]] : nullptr);
     }
     Result<std::shared_ptr<const void>> prepared = row->prepare(constants);
-    if (!prepared.ok()) return Refuse(std::string(prepared.status().message()));
+    if (!prepared.ok()) return Refuse(id, std::string(prepared.status().message()));
     callee.prepared = *std::move(prepared);
     callee.replaced = callee.prepared != nullptr && row->replaced_if_prepared;
   }

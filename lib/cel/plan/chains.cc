@@ -83,7 +83,7 @@ Operand Builder::PlanVariable(NodeId id, Operand dst, bool charge_root) {
   if (const Local* const local = FindLocal(id)) return PlanLocal(*local, charge_root);
   const check::Reference& reference = checked_.references[id];
   if (reference.kind != check::Reference::Kind::kVariable) {
-    Refuse("undeclared reference to '" + std::string(ast_.name_of(id)) + "'");
+    Refuse(id, "undeclared reference to '" + std::string(ast_.name_of(id)) + "'");
   }
   emitter_.Emit({.op = Op::kLoadInput,
                  .cost = static_cast<std::uint16_t>(charge_root ? 1 : 0),
@@ -181,7 +181,7 @@ Operand Builder::PlanIndexOperand(NodeId id) {
   if (const std::optional<Operand> constant = ConstantOf(id)) {
     const Value& value = program_.constants[constants_.of_node[id]];
     if (!value.is_bool() && !value.is_number() && !value.is_string()) {
-      Refuse("invalid qualifier type: " + std::string(GoTypeOf(value)));
+      Refuse(id, "invalid qualifier type: " + std::string(GoTypeOf(value)));
     }
     return *constant;
   }

@@ -37,8 +37,10 @@ class Folder {
     // Children come before their parents.
     for (NodeId id = 0; id < ast_.size(); ++id) {
       if (!constants_.reachable[id]) continue;
-      const Status status = FoldNode(id);
-      if (!status.ok()) return status;
+      constants_.failure = FoldNode(id);
+      if (constants_.failure.ok()) continue;
+      constants_.failed = id;
+      break;
     }
     if (program_.constants.size() >= kConstantBit) {
       return Status(Reason::kInvalid, "too many constants");
