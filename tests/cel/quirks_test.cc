@@ -191,5 +191,8 @@ TEST_CASE_METHOD(Quirks, "cel: the estimated size of an unbounded quoted text ov
   CHECK(twice("t") == "insert failed: key 2024-02-29 12:30:45.123 +0000 UTC already exists");
   CHECK(twice("timestamp('2023-06-01T23:59:59+05:30')") ==
         "insert failed: key 2023-06-01 23:59:59 +0530 +0530 already exists");
+  CHECK(twice("ip('10.1.2.3')") == "insert failed: key 10.1.2.3 already exists");
+  CHECK(twice("cidr('10.0.0.0/8')") == "insert failed: key 10.0.0.0/8 already exists");
+  CHECK(ValueOf("[1, 2].transformMapEntry(e, v, {quantity('1'): v}).size()") == "2");
   CHECK(Evaluated("o.kind.reverse()").cost == 14);
 }

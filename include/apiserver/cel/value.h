@@ -38,6 +38,9 @@ struct OpaqueKind {
   // Returns the error that cel-go has where it takes the object out of an optional, for instance in
   // a branch of ?:. Null: it takes out the object.
   std::string (*error_taken_out)(const void* object) = nullptr;
+  // Returns what Go prints of a value. Equal values are the same key of a map then, as Go compares
+  // structs. Null: each is a key of its own, as Go compares pointers.
+  std::string (*print)(const void* object) = nullptr;
 };
 
 // A value: 24 bytes, trivially copyable, immutable. Text, items and entries are borrowed: they lie

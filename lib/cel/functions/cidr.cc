@@ -44,15 +44,18 @@ std::string TextOf(const Cidr& cidr) {
   return cidr.address.ToString() + "/" + std::to_string(cidr.bits);
 }
 
+std::string PrintCidr(const void* object) { return TextOf(*static_cast<const Cidr*>(object)); }
+
 std::string TakeOutCidr(const void* object) {
-  return NotTakenOut("netip.Prefix", TextOf(*static_cast<const Cidr*>(object)));
+  return NotTakenOut("netip.Prefix", PrintCidr(object));
 }
 
 constexpr OpaqueKind kCidrKind = {.type = &kCidr,
                                   .equal = EqualCidrs,
                                   .size = SizeOfCidr,
                                   .go_type = "cel.CIDR",
-                                  .error_taken_out = TakeOutCidr};
+                                  .error_taken_out = TakeOutCidr,
+                                  .print = PrintCidr};
 
 const Cidr& CidrOf(const Value& value) { return value.AsOpaque<Cidr>(); }
 

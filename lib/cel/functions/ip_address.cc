@@ -50,9 +50,11 @@ bool EqualIps(const void* a, const void* b) {
   return *static_cast<const IpAddress*>(a) == *static_cast<const IpAddress*>(b);
 }
 
-std::string TakeOutIp(const void* object) {
-  return NotTakenOut("netip.Addr", static_cast<const IpAddress*>(object)->ToString());
+std::string PrintIp(const void* object) {
+  return static_cast<const IpAddress*>(object)->ToString();
 }
+
+std::string TakeOutIp(const void* object) { return NotTakenOut("netip.Addr", PrintIp(object)); }
 
 }  // namespace
 
@@ -60,7 +62,8 @@ const OpaqueKind kIpKind = {.type = &kIpType,
                             .equal = EqualIps,
                             .size = SizeOfIp,
                             .go_type = "cel.IP",
-                            .error_taken_out = TakeOutIp};
+                            .error_taken_out = TakeOutIp,
+                            .print = PrintIp};
 
 bool IpAddress::is_mapped_v4() const {
   constexpr std::size_t kZeros = 10;

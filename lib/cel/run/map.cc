@@ -70,6 +70,11 @@ bool SameKey(const Value& a, const Value& b) {
              a.built_items().data() == b.built_items().data();
     case Kind::kMap:
       return !a.is_data() && !b.is_data() && &a.built_map() == &b.built_map();
+    case Kind::kOpaque: {
+      const OpaqueKind& kind = a.opaque_kind();
+      return kind.print != nullptr && b.IsOpaque(kind) &&
+             kind.equal(&a.AsOpaque<char>(), &b.AsOpaque<char>());
+    }
     default:
       return false;
   }

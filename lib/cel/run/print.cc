@@ -103,6 +103,9 @@ std::string PrintGoValue(const Value& value, Arena& arena) {
   if (value.Is(Kind::kDuration)) {
     return text::FormatDuration(std::chrono::nanoseconds(value.AsInt()));
   }
+  if (value.Is(Kind::kOpaque) && value.opaque_kind().print != nullptr) {
+    return value.opaque_kind().print(&value.AsOpaque<char>());
+  }
   if (!value.Is(Kind::kTimestamp)) return PrintValue(value, arena);
   // The date, the time with its fraction, and the zone, which stands for its own name.
   std::string printed = FormatRfc3339(value.AsTime());
