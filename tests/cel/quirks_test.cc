@@ -152,6 +152,9 @@ TEST_CASE_METHOD(Quirks, "cel: views of data in optionals are never zero, and ma
   CHECK(Evaluated("self.wrong[?0]").cost == 3);
   CHECK(ErrorOf("self.wrong[?0].value()") == wrong);
   CHECK(ErrorOf("self.wrong[0]") == wrong);
+  CHECK(ErrorOf("'%s'.format([self.wrong[0]])") == wrong);
+  CHECK(ErrorOf("'%s'.format([self.wrong])") ==
+        "error during formatting: no formatting function for error");
 }
 
 TEST_CASE_METHOD(Quirks, "cel: has() gives back 1 behind a conditional, too", "[cel]") {

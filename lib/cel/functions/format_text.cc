@@ -297,10 +297,7 @@ bool Formatter::WriteNextPart(OpenContainer& container) {
     part = container.entries[index].second;
     if (!Append(container.entries[index].first + ":")) return false;
   }
-  if (part.is_error()) {
-    failure_ = part;
-    return false;
-  }
+  if (part.is_error()) return Fail("no formatting function for error");
   return part.is_list() || part.is_map() ? Open(part) : WriteNested(part);
 }
 
