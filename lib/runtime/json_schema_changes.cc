@@ -57,7 +57,7 @@ SchemaChanges::SchemaChanges(const Value& root) {
   }
 }
 
-// Those above a schema that is noted are noted, too, so that each is noted once.
+// Stops at one that is noted already: those above it are, too.
 void SchemaChanges::Note(std::size_t at) {
   while (at != kNoParent && !nodes_[at].changed) {
     nodes_[at].changed = true;
@@ -73,10 +73,10 @@ bool SchemaChanges::Enter(const Value& schema, std::size_t at) {
     const std::size_t index = FindSchemaMember(member.key);
     const bool in_order = index >= after && index != kSchemaMembers;
     after = index + 1;
-    // What is below may have to be found all the same.
     const bool as_written = in_order && !member.value.is_null() &&
                             FitsForm(SchemaMembers()[index].form, member.value) &&
                             !IsLeftOut(SchemaMembers()[index].form, member.value);
+    // Enters the member in any case: a schema below may have to be written anew as well.
     if (index == kSchemaMembers || !EnterMember(index, member.value, at) || !as_written) {
       written = false;
     }

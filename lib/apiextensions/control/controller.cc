@@ -213,8 +213,9 @@ bool Controller::SyncNames(const FactsPtr& facts) {
   });
 }
 
-// Whoever reads that a definition is established may use it at once. If something has changed, or
-// the write fails for it, the event of that change sets right what is served.
+// Runs before the write, since a client that reads Established may use the definition at once. If
+// something has changed, or the write fails for it, the event of that change corrects what is
+// served.
 void Controller::Announce(const FactsPtr& facts, const NameIndex::Verdict& verdict) {
   const auto accepted = std::make_shared<Facts>(*facts);
   accepted->names_accepted = true;

@@ -18,8 +18,7 @@ struct Constants {
   // The number of the constant in ProgramState::constants by node; kNoConstant for the others.
   std::vector<std::uint32_t> of_node;
   std::vector<bool> reachable;  // From the root.
-  // What is wrong with the first node that cannot be folded, and its id. Nodes behind it are not
-  // folded.
+  // The error of the first node that cannot be folded, and its id. Nodes behind it are not folded.
   Status failure = {};
   syntax::NodeId failed = syntax::kNoNode;
 

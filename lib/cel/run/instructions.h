@@ -100,7 +100,7 @@ enum RelationFlag : std::uint8_t {
 enum AddFlag : std::uint8_t { kSizedAdd = 1 };  // As kSizedRelation.
 enum ElementFlag : std::uint8_t { kElementOptional = 1 };
 enum LoopFlag : std::uint8_t { kTwoVariables = 1 };
-// What the conditions of all and exists cost before each element.
+// The costs of the conditions of all and exists, before each element.
 inline constexpr std::uint16_t kAllConditionCost = 2;
 inline constexpr std::uint16_t kExistsConditionCost = 3;
 

@@ -180,7 +180,8 @@ const Instruction* CallFunction(Machine& machine, const Instruction& step) {
       !machine.arena.TakeWork(WorkOfTexts(arguments))) {
     return machine.StopOverLimit();
   }
-  // In its place, which is none of the arguments: reading a copy of what was just written stalls.
+  // Makes the result in its place, which is none of the arguments: reading a copy of what was just
+  // written stalls.
   Value* const result = ::new (machine.registers + step.dst) Value(Call(callee, shared, arguments));
   if (shared.over_limit) return machine.StopOverLimit();
   if (shared.interrupted) return machine.Stop(End::kInterrupted);
