@@ -1,13 +1,13 @@
 #include "apiserver/meta/options.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/table.h"
 #include "apiserver/meta/validation.h"
 #include "base/status_macros.h"
 #include "meta/json_text.h"
+#include "meta/query_values.h"
 #include "runtime/json_type.h"
 
 namespace apiserver::v0::meta {
@@ -42,43 +42,16 @@ std::vector<std::string> All(const QueryValues& query, std::string_view key) {
   return values;
 }
 
-// Follows Convert_Slice_string_To_bool in apimachinery: whatever is not "0" or "false" is true, the
-// empty text, too.
-bool IsFalse(std::string_view text) {
-  constexpr std::string_view kFalse = "false";
-  return text == "0" || std::ranges::equal(text, kFalse, {}, [](char c) {
-           return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-         });
-}
-
 std::optional<bool> Bool(const QueryValues& query, std::string_view key) {
   const std::string* value = Find(query, key);
   if (value == nullptr) return std::nullopt;
-  return !IsFalse(*value);
-}
-
-// The message of strconv.ParseInt and ParseUint.
-std::string NumberError(std::string_view function, std::string_view text, std::errc error) {
-  return "strconv." + std::string(function) + ": parsing " + field::Quote(text) +
-         (error == std::errc::result_out_of_range ? ": value out of range" : ": invalid syntax");
-}
-
-template <class Number>
-std::errc ParseNumber(std::string_view text, Number& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return stop == end && !text.empty() ? error : std::errc::invalid_argument;
+  return IsTrue(*value);
 }
 
 Result<std::optional<std::int64_t>> Int(const QueryValues& query, std::string_view key) {
   const std::string* value = Find(query, key);
   if (value == nullptr) return std::optional<std::int64_t>();
-  std::string_view digits = *value;
-  // Unlike from_chars, Go takes a plus sign.
-  if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
-  std::int64_t number = 0;
-  const std::errc error = ParseNumber(digits, number);
-  if (error != std::errc()) return NewBadRequest(NumberError("ParseInt", *value, error));
+  ASSIGN_OR_RETURN(const std::int64_t number, ParseInt(*value));
   return std::optional<std::int64_t>(number);
 }
 
@@ -420,11 +393,10 @@ Result<TableOptions> ParseTableOptions(const QueryValues& query) {
 
 Result<std::uint64_t> ParseResourceVersion(std::string_view text) {
   if (text.empty()) return std::uint64_t{0};
-  std::uint64_t number = 0;
-  const std::errc error = ParseNumber(text, number);
-  if (error == std::errc()) return number;
+  const Result<std::uint64_t> number = ParseUint(text);
+  if (number.ok()) return *number;
   ErrorList errors;
-  errors.Invalid(Path("resourceVersion"), text, NumberError("ParseUint", text, error));
+  errors.Invalid(Path("resourceVersion"), text, std::string(number.status().message()));
   return NewBadRequest("invalid resource version: " + errors.Aggregate());
 }
 
