@@ -2,8 +2,11 @@
 
 #include <openssl/crypto.h>
 
+#include <chrono>
+#include <string>
 #include <utility>
 
+#include "apiserver/audit/context.h"
 #include "authn/jwt.h"
 #include "base/status_macros.h"
 
@@ -122,6 +125,27 @@ Status CheckBinding(const Context& ctx, const ServiceAccountTokenOptions& option
   return check.Bound(getter.GetNode(ctx, node.name), node, "node");
 }
 
+// Tells of a token whose holder ought to have read a newer one, without refusing it.
+void NoteAge(const Context& ctx, const ServiceAccountTokenOptions& options, Value claims) {
+  const auto warn_after = NumericDate(claims["kubernetes.io"]["warnafter"]);
+  if (!warn_after || *warn_after == 0) return;
+  const auto count = [&](const char* name, const char* help) {
+    if (options.metrics) options.metrics->Counters({.name = name, .help = help}).With({}).Add();
+  };
+  const auto age = options.clock->WallNow() - Clock::Wall(std::chrono::seconds(*warn_after));
+  if (age <= Clock::Wall::duration::zero()) {
+    count("serviceaccount_valid_tokens_total",
+          "[ALPHA] Cumulative valid projected service account tokens used");
+    return;
+  }
+  count("serviceaccount_stale_tokens_total",
+        "[ALPHA] Cumulative stale projected service account tokens used");
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(age).count();
+  audit::AddAnnotation(ctx, "authentication.k8s.io/stale-token",
+                       "subject: " + std::string(claims["sub"].AsString()) +
+                           ", seconds after warning threshold: " + std::to_string(seconds));
+}
+
 std::string CredentialIdOf(Value claims) {
   const std::string_view id = claims["jti"].AsString();
   return id.empty() ? "" : "JTI=" + std::string(id);
@@ -199,6 +223,7 @@ Result<ServiceAccountInfo> ValidateBoundClaims(const Context& ctx,
   if (options.getter != nullptr) {
     RETURN_IF_ERROR(CheckBinding(ctx, options, kubernetes, info.namespace_));
   }
+  NoteAge(ctx, options, claims);
   const ClaimedObject pod = Claimed(kubernetes["pod"]);
   const ClaimedObject node = Claimed(kubernetes["node"]);
   info.pod_name = pod.name;

@@ -141,13 +141,16 @@ class Generator final : public ServiceAccountTokenGenerator {
             ",\"iat\":" + std::to_string(now) + ",\"iss\":";
     codec::AppendJsonString(issuer_, json);
     json += ",\"jti\":";
-    codec::AppendJsonString(NewUuid(random_), json);
+    codec::AppendJsonString(request.id.empty() ? NewUuid(random_) : request.id, json);
     json += ",\"kubernetes.io\":{\"namespace\":";
     codec::AppendJsonString(request.namespace_, json);
     AddReference("node", request.node, json);
     AddReference("pod", request.pod, json);
     AddReference("secret", request.secret, json);
     AddReference("serviceaccount", request.service_account, json);
+    if (request.warn_after.count() != 0) {
+      json += ",\"warnafter\":" + std::to_string(now + request.warn_after.count());
+    }
     json += "},\"nbf\":" + std::to_string(now) + ",\"sub\":";
     codec::AppendJsonString(
         auth::serviceaccount::MakeUsername(request.namespace_, request.service_account.name), json);

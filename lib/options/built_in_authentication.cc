@@ -46,9 +46,11 @@ class Tokens {
   }
 
   // Adds tokens that stand for objects of the server's own.
-  Status AddObjects(std::vector<authn::LocalTokens>& tokens) const {
+  Status AddObjects(std::vector<authn::LocalTokens>& tokens, server::Config& config) const {
     if (options_.WantsServiceAccounts()) {
+      if (!config.metrics) config.metrics = metrics::NewRegistry();
       server::ServiceAccountOptions accounts = options_.service_accounts;
+      accounts.metrics = config.metrics;
       accounts.api_audiences = made_.api_audiences;
       ASSIGN_OR_RETURN(made_.service_accounts, server::NewServiceAccountAuthentication(accounts));
       made_.api_audiences = made_.service_accounts.api_audiences;
@@ -171,7 +173,7 @@ Result<BuiltInAuthentication> BuiltInAuthenticationOptions::ApplyTo(
   const Tokens all(*this, environment, made);
   std::vector<authn::LocalTokens> tokens;
   RETURN_IF_ERROR(all.AddFile(tokens));
-  RETURN_IF_ERROR(all.AddObjects(tokens));
+  RETURN_IF_ERROR(all.AddObjects(tokens, config));
   RETURN_IF_ERROR(all.AddIssuers(tokens, config));
   authn::LocalOptions local = {.api_audiences = made.api_audiences,
                                .requests = {config.authenticator},

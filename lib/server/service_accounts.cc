@@ -85,7 +85,8 @@ Result<ServiceAccountAuthentication> NewServiceAccountAuthentication(
                                      .issuers = std::move(issuers),
                                      .api_audiences = audiences,
                                      .getter = options.lookup ? options.getter : nullptr,
-                                     .clock = options.clock}));
+                                     .clock = options.clock,
+                                     .metrics = options.metrics}));
   return ServiceAccountAuthentication{.tokens = std::move(tokens),
                                       .api_audiences = std::move(audiences),
                                       .issuer = options.issuers.front(),

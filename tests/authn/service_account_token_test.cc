@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "apiserver/audit/context.h"
 #include "apiserver/auth/audiences.h"
 #include "authn/fakes.h"
 #include "authn/signed_tokens.h"
@@ -361,6 +362,42 @@ TEST_CASE("security 65: a service account's key makes nobody else", "[authn][sec
   CHECK(refused(R"("sub":7)" + exp + bound));
   CHECK(refused(sub + exp + R"(,"aud":"api")"));
   CHECK(refused(sub + exp + R"(,"aud":7,"kubernetes.io":[])"));
+}
+
+// TestValidatePrivateClaims' rows of warnafter: the token is good, and its age is told.
+TEST_CASE("authn: uses of a stale token are audited and counted", "[authn]") {
+  Accounts accounts;
+  const auto metrics = std::shared_ptr<metrics::Registry>(metrics::NewRegistry());
+  const auto tokens = *NewServiceAccountTokens({.keys = accounts.keys,
+                                                .issuers = {"https://issuer"},
+                                                .api_audiences = {"api"},
+                                                .clock = &accounts.clock,
+                                                .metrics = metrics});
+  ServiceAccountTokenRequest request = Request();
+  request.expires_after = 1000s;
+  request.warn_after = 100s;
+  request.id = "3d1f7a61-0000-4000-8000-000000000001";
+  const std::string token = *accounts.generator->GenerateToken(request);
+  CHECK(ParseJwt(token)->claims["kubernetes.io"]["warnafter"].AsInt() == 1514764900);
+  CHECK(ParseJwt(token)->claims["jti"].AsString() == request.id);
+  const auto annotations = [&] {
+    const auto event = std::make_shared<audit::AuditContext>("id", RealClock(), NullLogSink());
+    Context ctx = Context::Child(Context::Background());
+    ctx.Set(audit::AuditContextPtr(event));
+    CHECK(tokens->AuthenticateToken(ctx, token).ok());
+    return event->Snapshot(audit::Stage::kResponseComplete).annotations;
+  };
+
+  CHECK(annotations().empty());
+  accounts.clock.Advance(103s);
+  const auto told = annotations();
+
+  REQUIRE(told.size() == 1);
+  CHECK(told.begin()->first == "authentication.k8s.io/stale-token");
+  CHECK(told.begin()->second ==
+        "subject: system:serviceaccount:myns:mysvcacct, seconds after warning threshold: 3");
+  CHECK(metrics->Counters({.name = "serviceaccount_stale_tokens_total"}).With({}).value() == 1);
+  CHECK(metrics->Counters({.name = "serviceaccount_valid_tokens_total"}).With({}).value() == 1);
 }
 
 TEST_CASE("authn: keys of service accounts that cannot be used are refused", "[authn]") {

@@ -11,6 +11,7 @@
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/authn/secret.h"
 #include "apiserver/base/clock.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
@@ -49,6 +50,9 @@ struct ServiceAccountTokenOptions {
   // Null: bound objects are not looked up, and a token is valid until it expires.
   std::shared_ptr<const ServiceAccountTokenGetter> getter = nullptr;
   const Clock* clock = &RealClock();
+  // Counts the uses of tokens with a warnafter: serviceaccount_stale_tokens_total and
+  // serviceaccount_valid_tokens_total. Null: they are not counted.
+  std::shared_ptr<metrics::Registry> metrics = nullptr;
 };
 
 // Authenticates tokens of service accounts. kInvalid: no issuer, or keys that cannot be read. Its
@@ -75,6 +79,11 @@ struct ServiceAccountTokenRequest {
   Reference node = {};    // The pod's node, or one on its own.
   std::vector<std::string> audiences = {};
   std::chrono::seconds expires_after = std::chrono::hours(1);
+  // The age from which uses of the token are audited and counted as those of a stale one. Zero:
+  // never.
+  std::chrono::seconds warn_after = std::chrono::seconds(0);
+  // The claim `jti`, a UUID. Empty: the generator makes one.
+  std::string id = {};
 };
 
 // Makes tokens. Methods may be called from any thread and do not block.

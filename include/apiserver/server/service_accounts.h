@@ -34,6 +34,8 @@ struct ServiceAccountOptions {
   std::string jwks_uri = {};
   FileSystem* file_system = &RealFileSystem();
   const Clock* clock = &RealClock();
+  // See authn::ServiceAccountTokenOptions.
+  std::shared_ptr<metrics::Registry> metrics = nullptr;
 };
 
 // Returns the errors in the flags, a line each in kube-apiserver's words. No file is read.
