@@ -31,6 +31,7 @@ Capabilities Capabilities::Of(Storage& storage) {
   ask(all.async_creater);
   ask(all.creater);
   ask(all.named_creater);
+  ask(all.meta_preserver);
   ask(all.updater);
   ask(all.graceful_deleter);
   ask(all.full_object_deleter);

@@ -19,6 +19,10 @@ namespace apiserver::inline v0::groups::authentication {
 // Returns SelfSubjectReview and TokenReview; see core::Kinds().
 Result<std::vector<runtime::KindPtr>> Kinds();
 
+// Returns TokenRequest, the body of the subresource serviceaccounts/token; an hour is its default
+// expirationSeconds. See controlplane::NewTokenRequests().
+Result<runtime::KindPtr> TokenRequestKind();
+
 // The authenticator behind the reviews.
 struct Options {
   // Answers TokenReviews. It must be the server's own authenticator, or the answers are wrong.

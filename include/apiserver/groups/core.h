@@ -1,12 +1,15 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "apiserver/base/status.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/runtime/kind.h"
+#include "apiserver/server/install.h"
 #include "apiserver/server/server.h"
 
 // The legacy group, v1: k8s.io/api/core/v1 as of Kubernetes 1.35.
@@ -25,6 +28,8 @@ struct Options {
   registry::StorageConfig storage;
   // Gets the stores, which the server's own tokens are checked against. Null: they are not needed.
   std::shared_ptr<TokenObjects> tokens = nullptr;
+  // Further subresources of serviceaccounts by name, such as "token".
+  std::map<std::string, server::Resource::Subresource> account_subresources = {};
 };
 
 // Serves secrets and serviceaccounts, with Kubernetes' defaults, validation and columns, for a

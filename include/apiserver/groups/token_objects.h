@@ -30,6 +30,8 @@ class TokenObjects final : public authn::ServiceAccountTokenGetter {
   };
   // Sets the stores; until then every lookup fails.
   void SetStores(const Stores& stores);
+  // Returns the stores. Null: it is not set, or its server is gone.
+  Stores stores() const;
 
   // Return the object. kServiceUnavailable: the stores are not set yet, or gone.
   Result<authn::StoredSecret> GetSecret(const Context& ctx, std::string_view namespace_,

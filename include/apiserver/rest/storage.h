@@ -282,6 +282,15 @@ class NamedCreater {
                                             const meta::CreateOptions& options) = 0;
 };
 
+// Keeps metadata.uid of the bodies of a NamedCreater, which otherwise are cleared: a TokenRequest
+// has that of its service account. rest.SubresourceObjectMetaPreserver.
+class SubresourceObjectMetaPreserver {
+ public:
+  virtual ~SubresourceObjectMetaPreserver() = default;
+  // Must always return the same. Asked for a subresource alone.
+  virtual bool PreserveRequestObjectMetaSystemFieldsOnSubresourceCreate() const = 0;
+};
+
 // Makes the new object from the old one: the body of a PUT, or the old object patched.
 // rest.UpdatedObjectInfo. Called on the thread of the update, without locks held; may wait.
 class UpdatedObjectInfo {
@@ -491,6 +500,7 @@ struct Capabilities {
   AsyncCreater* async_creater = nullptr;
   Creater* creater = nullptr;
   NamedCreater* named_creater = nullptr;
+  SubresourceObjectMetaPreserver* meta_preserver = nullptr;
   Updater* updater = nullptr;
   GracefulDeleter* graceful_deleter = nullptr;
   MayReturnFullObjectDeleter* full_object_deleter = nullptr;

@@ -12,6 +12,12 @@ namespace apiserver::v0::endpoints {
 
 namespace {
 
+bool KeepsSystemFields(const RequestScope& scope) {
+  const auto* const preserver = scope.capabilities.meta_preserver;
+  return !scope.subresource.empty() && preserver != nullptr &&
+         preserver->PreserveRequestObjectMetaSystemFieldsOnSubresourceCreate();
+}
+
 // Does everything before the write.
 // Follows the first half of handlers.createHandler; runs on the pool, since admission may call
 // webhooks.
@@ -25,7 +31,7 @@ Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
   if (scope.subresource.empty() && !info.name.empty()) {
     RETURN_IF_ERROR(scope.CheckName(*object, info.name, info.namespace_));
   }
-  rest::WipeObjectMetaSystemFields(*object);
+  if (!KeepsSystemFields(scope)) rest::WipeObjectMetaSystemFields(*object);
   RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
   DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
   scope.TrackFields(exchange, nullptr, *object, options.field_manager);

@@ -16,10 +16,13 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   std::vector<server::Resource> resources;
   resources.reserve(kinds.size());
   for (const runtime::KindPtr& kind : kinds) {
+    if (kind->kind() == "Secret") {
+      resources.push_back(ResourceOf(kind, NewSecretStrategy(), NewSecretColumns(clock)));
+      continue;
+    }
     resources.push_back(
-        kind->kind() == "Secret"
-            ? ResourceOf(kind, NewSecretStrategy(), NewSecretColumns(clock))
-            : ResourceOf(kind, NewServiceAccountStrategy(), NewServiceAccountColumns(clock)));
+        ResourceOf(kind, NewServiceAccountStrategy(), NewServiceAccountColumns(clock)));
+    resources.back().subresources = options.account_subresources;
   }
   // Before the stores are handed out: tokens are only looked up in stores that are served.
   ASSIGN_OR_RETURN(const auto stores,

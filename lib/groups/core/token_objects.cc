@@ -176,6 +176,14 @@ void TokenObjects::SetStores(const Stores& stores) {
                             .nodes = place(stores.nodes)};
 }
 
+TokenObjects::Stores TokenObjects::stores() const {
+  const auto places = known_->places.Lock();
+  return {.secrets = places->secrets.store.lock(),
+          .service_accounts = places->service_accounts.store.lock(),
+          .pods = places->pods.store.lock(),
+          .nodes = places->nodes.store.lock()};
+}
+
 Result<authn::StoredSecret> TokenObjects::GetSecret(const Context& ctx, std::string_view namespace_,
                                                     std::string_view name) const {
   ASSIGN_OR_RETURN(const ObjectPtr secret,
