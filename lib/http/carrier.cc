@@ -210,10 +210,12 @@ void Carrier::ReadSome() {
     if (read.state == Io::kWantRead) return AwaitReadable();
     if (read.state == Io::kWantWrite) return AwaitWritable();
     const bool failed = read.state == Io::kFailed;
-    if (!failed && protocol_->OnReadEnd()) {
+    // After a reset the kernel tells an end that the peer never sent.
+    if (!failed && write_lost_.ok() && protocol_->OnReadEnd()) {
       read_ended_ = true;
       return MarkDirty();
     }
+    if (!write_lost_.ok()) return Close(write_lost_);
     return Close(failed ? Lost()
                         : Status(Reason::kServiceUnavailable, "connection closed by the peer"));
   }
@@ -252,11 +254,23 @@ bool Carrier::WriteOut(std::string_view& bytes) {
         AwaitReadable();
         return false;
       default:
-        Close(Lost());
+        LoseOutput();
         return false;
     }
   }
   return true;
+}
+
+// A server that answers and closes resets the connection when more of the request comes. Its answer
+// is in the socket then: a client reads it to the end. A server's peer is sent nothing any more, so
+// that its further requests are not worth reading.
+void Carrier::LoseOutput() {
+  if (setup_.server || read_ended_) return Close(Lost());
+  write_lost_ = Lost();
+  ChargePending(0);
+  std::exchange(pending_, {}).clear();
+  read_again_ = true;
+  MarkDirty();
 }
 
 bool Carrier::WritePending() {
@@ -279,7 +293,7 @@ void Carrier::ChargePending(std::size_t bytes) {
 
 // The rest of a write that the socket did not take is copied; a fast peer costs no copy.
 void Carrier::WriteSome() {
-  if (!WritePending()) return;
+  if (!write_lost_.ok() || !WritePending()) return;
   for (std::size_t total = 0; total < kTurnBytes;) {
     std::string& out = setup_.loop->write_buffer();
     out.resize(kWriteOffset);
@@ -288,7 +302,7 @@ void Carrier::WriteSome() {
     if (left.empty()) return out.clear();
     total += left.size();
     const bool all = WriteOut(left);
-    if (!all) {
+    if (!all && write_lost_.ok()) {
       ChargePending(left.size());
       pending_.assign(left);
       pending_at_ = 0;

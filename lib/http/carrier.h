@@ -99,6 +99,8 @@ class Carrier final : public Wire,
   void WriteSome();
   // Writes output that was left over. False: the socket takes no more.
   bool WritePending();
+  // Notes that the peer takes no more bytes. What it has sent is read before the connection closes.
+  void LoseOutput();
   void ChargePending(std::size_t bytes);
   bool WriteOut(std::string_view& bytes);
   // Looks at the protocol's state after a turn: closes, ends a direction, or reads again.
@@ -127,6 +129,7 @@ class Carrier final : public Wire,
   bool drain_ = false;
   bool read_ended_ = false;      // The peer has ended its direction.
   bool write_shut_ = false;      // This side has.
+  Status write_lost_;            // Not OK: a write has failed, and the rest of the input is read.
   bool blocked_before_ = false;  // The protocol was blocked when the timer fired last.
   Clock::Monotonic armed_for_;
   Clock::Monotonic phase_deadline_;

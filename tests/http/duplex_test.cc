@@ -362,6 +362,48 @@ TEST_CASE("http: a client's stream that its server breaks off ends with an error
   }
 }
 
+// A kubelet that ends a command while its stdin still comes closes the connection with input
+// unread, which resets it. The outcome of the command is in the client's socket then.
+TEST_CASE("http: what a server sent is told, although a later write to it has failed", "[http]") {
+  constexpr std::size_t kBytes = 96 << 10;
+  TestService service([](Exchange& exchange) -> Step {
+    const Status opened = exchange.writer().Upgrade({.code = 101, .headers = {{"Upgrade", "raw"}}},
+                                                    [](std::unique_ptr<Tunnel> tunnel) {
+                                                      (void)tunnel->Write(std::string(kBytes, 'x'));
+                                                      tunnel->Close();
+                                                    });
+    return opened.ok() ? Step::Done() : Step(opened);
+  });
+  TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kTlsHttp1));
+  const auto connection = server.Connect(/*window_bytes=*/1);
+  const auto stream = connection->OpenUpgrade(EchoUpgradeHead()).value();
+  Journal steps;
+  std::atomic<std::size_t> came{0};
+  stream->Start(NewSink({.data =
+                             [&](auto bytes) {
+                               if (came.fetch_add(bytes.size()) > 0) return;
+                               stream->Pause();
+                               steps.Add("paused");
+                             },
+                         .end = [&](const Status& status) { steps.Add(status.ToString()); }}));
+  REQUIRE(steps.Await("paused"));
+  while (server.listener().connections() > 0) Notification().WaitFor(std::chrono::milliseconds(1));
+  CHECK(came < kBytes);
+
+  // The first is answered with a reset.
+  for (int i = 0; i < 8; ++i) {
+    (void)stream->Write("y");
+    const auto turn = std::make_shared<Notification>();
+    server.dialer().loop().Post([turn] { turn->Notify(); });
+    turn->Wait();
+  }
+  stream->Resume();
+
+  CHECK(steps.AwaitCount(2));
+  CHECK(came == kBytes);
+  CHECK(steps.lines().back().find("connection lost") != std::string::npos);
+}
+
 TEST_CASE("http: a body of the wrong length is refused", "[http]") {
   World world(AnyWire());
   const auto connection = world.server.Connect();
