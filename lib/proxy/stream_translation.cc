@@ -129,6 +129,8 @@ void Translation::FromClient(http::WebSocketMessage message) {
 }
 
 void Translation::ClientGone() {
+  outbox_.Close();
+  inbox_.Close();
   setup_.loop->Post([self = shared_from_this()] { self->LetGo(); });
 }
 

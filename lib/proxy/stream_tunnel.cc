@@ -49,7 +49,9 @@ class TunnelledStream final : public http::StreamSink,
   }
   void FromClient(http::WebSocket& socket, http::WebSocketMessage message);
   void ClientGone() {
-    loop_.Post([self = shared_from_this()] { self->CloseGently(); });
+    outbox_.Close();
+    inbox_.Close();
+    CloseLater();
   }
   http::Pull Next(http::WebSocketWriter& out, const Waker& waker) {
     return outbox_.Next(out, waker);
@@ -62,6 +64,9 @@ class TunnelledStream final : public http::StreamSink,
 
  private:
   void Start();
+  void CloseLater() {
+    loop_.Post([self = shared_from_this()] { self->CloseGently(); });
+  }
   // Ends both sides after what was read from each is sent.
   void CloseGently();
 
@@ -82,7 +87,7 @@ void TunnelledStream::Start() {
   if (over_ || closing_) return;
   if (answer_.place) {
     answer_.place->OnClose([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->ClientGone();
+      if (const auto self = weak.lock()) self->CloseLater();
     });
   }
   idle_.Start(loop_, answer_.limits.idle_timeout, [weak = weak_from_this()] {

@@ -11,38 +11,41 @@ constexpr std::size_t kRoomBytes = std::size_t{64} << 10;
 
 }  // namespace
 
+// Wakes under the lock: the exchange that is woken must not be held after Close().
 bool WebSocketOutbox::Push(std::string message) {
-  Waker waker;
-  bool full = false;
-  {
-    auto state = state_.Lock();
-    if (state->ended) return true;
-    state->bytes += message.size();
-    state->messages.push_back(std::move(message));
-    full = state->bytes >= kFullBytes;
-    state->told_full |= full;
-    waker = state->waker;
-  }
-  waker.Wake();
+  auto state = state_.Lock();
+  if (state->ended) return true;
+  state->bytes += message.size();
+  state->messages.push_back(std::move(message));
+  const bool full = state->bytes >= kFullBytes;
+  state->told_full |= full;
+  state->waker.Wake();
   return !full;
 }
 
 void WebSocketOutbox::End() {
-  Waker waker;
-  {
-    auto state = state_.Lock();
-    state->ended = true;
-    waker = state->waker;
-  }
-  waker.Wake();
+  auto state = state_.Lock();
+  state->ended = true;
+  state->waker.Wake();
+}
+
+void WebSocketOutbox::Close() {
+  auto state = state_.Lock();
+  state->ended = true;
+  state->messages.clear();
+  state->bytes = 0;
+  state->waker = Waker();
 }
 
 http::Pull WebSocketOutbox::Next(http::WebSocketWriter& out, const Waker& waker) {
   bool room = false;
   {
     auto state = state_.Lock();
-    state->waker = waker;
-    if (state->messages.empty()) return state->ended ? http::Pull::kEnd : http::Pull::kWait;
+    if (state->messages.empty()) {
+      if (state->ended) return http::Pull::kEnd;
+      state->waker = waker;
+      return http::Pull::kWait;
+    }
     do {
       const std::string message = std::move(state->messages.front());
       state->messages.pop_front();

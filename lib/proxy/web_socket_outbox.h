@@ -27,6 +27,9 @@ class WebSocketOutbox {
   bool Push(std::string message);
   // Lets the WebSocket close with 1000 after what is queued. Later messages are dropped.
   void End();
+  // Drops what is queued, and wakes nobody from now on. Called on the WebSocket's loop when it is
+  // closed: it belongs to a server, which the other connection may outlive.
+  void Close();
   // Makes messages of a WebSocket: see WebSocketHandler::Next.
   http::Pull Next(http::WebSocketWriter& out, const Waker& waker);
 

@@ -324,6 +324,35 @@ TEST_CASE("proxy: a close that names no channel ends a translated exec", "[proxy
   CHECK(kubelet.journal().Await("over"));
 }
 
+// The loop of the kubelet's connection belongs to the host, and may go on without the server.
+TEST_CASE("proxy: a translated exec keeps nothing of a request when its server has gone",
+          "[proxy]") {
+  struct Held {
+    std::shared_ptr<int> value;
+  };
+  FakeKubelet kubelet({});
+  Translator translator(kubelet.host(), kAll);
+  std::weak_ptr<int> held;
+  translator.service.AddFilter().begin = [&](http::Exchange& exchange) {
+    auto value = std::make_shared<int>(1);
+    held = value;
+    exchange.ctx().Set(Held{std::move(value)});
+    return http::Step::Next();
+  };
+  auto client = translator.Client();
+  REQUIRE(client.Read().binary());
+  REQUIRE(kubelet.journal().Await("open stderr"));
+  REQUIRE_FALSE(held.expired());
+  Notification go_on;
+  translator.dialer->loop().Post([&] { go_on.Wait(); });
+
+  translator.server->StopListening();
+
+  CHECK(held.expired());
+  go_on.Notify();
+  CHECK(kubelet.journal().Await("over"));
+}
+
 // Writes to stdout for as long as there is room.
 struct Flood {
   static constexpr std::size_t kPiece = 64 << 10;
