@@ -164,9 +164,8 @@ class NotingConnecter final : public NotingStorage, public rest::Connecter {
     return {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"};
   }
   bool TakesSubpath() const override { return subpath_; }
-  Result<http::Handler> Connect(const Context& ctx, std::string_view name, const meta::QueryValues&,
-                                std::string_view) override {
-    return NoteNamed(ctx, "connect", name);
+  Result<http::Handler> Connect(const Context& ctx, const rest::ConnectRequest& request) override {
+    return NoteNamed(ctx, "connect", request.name);
   }
 
  private:

@@ -33,21 +33,21 @@ class ThreadConnect final : public rest::Storage, public rest::Connecter {
   std::unique_ptr<runtime::Object> New() const override { return store_->New(); }
   std::vector<std::string> ConnectMethods() const override { return {"GET"}; }
 
-  Result<http::Handler> Connect(const Context& ctx, std::string_view name, const meta::QueryValues&,
-                                std::string_view) override {
-    const auto thread = store_->Get(ctx, name, {});
+  Result<http::Handler> Connect(const Context& ctx, const rest::ConnectRequest& request) override {
+    const auto thread = store_->Get(ctx, request.name, {});
     if (!thread.ok()) return thread.status();
-    return http::Handler([store = store_, name = std::string(name)](http::Exchange& exchange) {
-      return http::AcceptWebSocket(
-          exchange, {},
-          [store, name](http::WebSocket& socket, const http::WebSocketMessage& message) {
-            // On a loop, where nothing may wait; the last poll is in memory.
-            const auto now = store->Get(Context::Background().WithMayBlock(false), name,
-                                        {.resource_version = "0"});
-            if (!now.ok()) return socket.Close(http::kWebSocketNormal, "the thread is gone");
-            socket.Send({.data = Answer(**now, message.data)});
-          });
-    });
+    return http::Handler(
+        [store = store_, name = std::string(request.name)](http::Exchange& exchange) {
+          return http::AcceptWebSocket(
+              exchange, {},
+              [store, name](http::WebSocket& socket, const http::WebSocketMessage& message) {
+                // On a loop, where nothing may wait; the last poll is in memory.
+                const auto now = store->Get(Context::Background().WithMayBlock(false), name,
+                                            {.resource_version = "0"});
+                if (!now.ok()) return socket.Close(http::kWebSocketNormal, "the thread is gone");
+                socket.Send({.data = Answer(**now, message.data)});
+              });
+        });
   }
 
  private:

@@ -12,6 +12,11 @@ void InlineReader::WhenFresh(const Context& /*ctx*/, FreshDone done) {
   done(Status(Reason::kWouldBlock, "the storage can only wait"));
 }
 
+Result<std::unique_ptr<runtime::Object>> Connecter::NewConnectOptions(
+    const meta::QueryValues& /*query*/, std::string_view /*subpath*/) {
+  return std::unique_ptr<runtime::Object>();
+}
+
 // Asks once when a storage is installed, so that a request costs no dynamic_cast.
 Capabilities Capabilities::Of(Storage& storage) {
   Capabilities all;

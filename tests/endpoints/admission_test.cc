@@ -23,6 +23,7 @@ class Gate final : public admission::Plugin {
     std::string resource;
     std::string name;
     std::string old_object;  // JSON; empty: none.
+    std::string object;
     std::string user;
     std::string options_manager;
     bool has_object = false;
@@ -32,6 +33,7 @@ class Gate final : public admission::Plugin {
   std::string_view name() const override { return "Gate"; }
   bool Handles(admission::Operation) const override { return true; }
   Status Admit(const Context&, admission::Attributes& attributes) const override {
+    if (attributes.kind.kind == "GearExecOptions") attributes.editable->Edit("tty") = true;
     return Judge(Phase::kAdmit, attributes);
   }
   Status Validate(const Context&, const admission::Attributes& attributes) const override {
@@ -45,6 +47,7 @@ class Gate final : public admission::Plugin {
         .has_object = attributes.object != nullptr,
         .dry_run = attributes.dry_run};
     if (attributes.old_object) codec::AppendJson(attributes.old_object->root(), seen.old_object);
+    if (attributes.object) codec::AppendJson(attributes.object->root(), seen.object);
     if (const auto* options = std::get_if<meta::CreateOptions>(&attributes.options)) {
       seen.options_manager = options->field_manager;
     }
@@ -100,13 +103,47 @@ class Eviction final : public OfGears, public rest::NamedCreater {
 class Proxy final : public OfGears, public rest::Connecter {
  public:
   std::vector<std::string> ConnectMethods() const override { return {"GET", "POST"}; }
-  Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
-                                std::string_view) override {
+  Result<http::Handler> Connect(const Context&, const rest::ConnectRequest&) override {
     return http::Handler([](http::Exchange& exchange) {
       exchange.writer().Send({}, std::string("connected"));
       return http::Step::Done();
     });
   }
+};
+
+// As pods/exec: the query is an object of its own kind.
+class Exec final : public OfGears, public rest::Connecter {
+ public:
+  std::vector<std::string> ConnectMethods() const override { return {"GET", "POST"}; }
+  Result<std::unique_ptr<runtime::Object>> NewConnectOptions(const meta::QueryValues& query,
+                                                             std::string_view) override {
+    auto options = std::make_unique<runtime::Object>(kind_, "v1");
+    for (const auto& [name, value] : query) {
+      if (name == "command" && value.empty()) return meta::NewBadRequest("no command");
+      if (name == "command") options->Edit("command") = value;
+    }
+    return options;
+  }
+  Result<http::Handler> Connect(const Context&, const rest::ConnectRequest& request) override {
+    std::string text;
+    codec::AppendJson(request.options->root(), text);
+    return http::Handler([text](http::Exchange& exchange) {
+      exchange.writer().Send({}, text);
+      return http::Step::Done();
+    });
+  }
+
+ private:
+  const runtime::KindPtr kind_ =
+      runtime::Kind::New({.group = "example.com",
+                          .kind = "GearExecOptions",
+                          .plural = "gearexecoptions",
+                          .versions = {{.version = "v1",
+                                        .schema = runtime::StructBuilder("GearExecOptions")
+                                                      .Field("command", runtime::StringSchema())
+                                                      .Field("tty", runtime::BooleanSchema())
+                                                      .Build()}}})
+          .value();
 };
 
 struct GateServer {
@@ -125,6 +162,7 @@ struct GateServer {
     gears.subresources["eviction"] = [](Store store) -> Made {
       return std::make_shared<Eviction>(std::move(store));
     };
+    gears.subresources["exec"] = [](const Store&) -> Made { return std::make_shared<Exec>(); };
     gears.subresources["proxy"] = [](const Store&) -> Made { return std::make_shared<Proxy>(); };
     TestServerOptions options;
     options.resources = {std::move(gears)};
@@ -291,6 +329,25 @@ TEST_CASE("admission: attributes say what the request is about", "[admission]") 
     CHECK(seen[0].has_object == test.has_object);
     CHECK_FALSE(seen[0].dry_run);
   }
+}
+
+// As webhooks that deny pods/attach need it.
+TEST_CASE("admission: a connection's options are its object, which plugins may change",
+          "[admission]") {
+  GateServer served;
+  const auto answer = served.Call("POST", "/a/exec?command=ls");
+  CHECK(answer.code == 200);
+  CHECK(answer.body == R"({"command":"ls","tty":true})");
+  const auto seen = served.gate->Take();
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].operation == "CONNECT");
+  CHECK(seen[0].kind == "GearExecOptions.v1.example.com");
+  CHECK(seen[0].resource == "gears/exec");
+  CHECK(seen[0].name == "default/a");
+  CHECK(seen[0].object == R"({"command":"ls","tty":true})");
+
+  CHECK(served.Call("POST", "/a/exec?command=").code == 400);
+  CHECK(served.gate->Take().empty());
 }
 
 TEST_CASE("admission: the options of a write and its dry run are told", "[admission]") {

@@ -100,11 +100,10 @@ class ProxySubresource final : public Subresource, public rest::Connecter {
   std::vector<std::string> ConnectMethods() const override { return {"GET", "POST", "DELETE"}; }
   bool TakesSubpath() const override { return true; }
   bool WebSocketNeedsCreate() const override { return websocket_needs_create_; }
-  Result<http::Handler> Connect(const Context&, std::string_view name,
-                                const meta::QueryValues& query, std::string_view subpath) override {
-    if (name == "gone") return meta::NewNotFound({"example.com", "widgets"}, "gone");
-    return http::Handler([answer = std::string(name) + " " + JoinedQuery(query) + " " +
-                                   std::string(subpath)](http::Exchange& exchange) {
+  Result<http::Handler> Connect(const Context&, const rest::ConnectRequest& request) override {
+    if (request.name == "gone") return meta::NewNotFound({"example.com", "widgets"}, "gone");
+    return http::Handler([answer = std::string(request.name) + " " + JoinedQuery(request.query) +
+                                   " " + std::string(request.subpath)](http::Exchange& exchange) {
       exchange.writer().Send({}, exchange.request().method + " " + answer + " " + *exchange.body());
       return http::Step::Done();
     });
@@ -119,8 +118,7 @@ class Echo final : public Subresource, public rest::Connecter {
  public:
   using Subresource::Subresource;
   std::vector<std::string> ConnectMethods() const override { return {"GET"}; }
-  Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
-                                std::string_view) override {
+  Result<http::Handler> Connect(const Context&, const rest::ConnectRequest&) override {
     return http::Handler([](http::Exchange& exchange) {
       return http::AcceptWebSocket(exchange, {}, [](http::WebSocket& socket, auto message) {
         socket.Send(std::move(message));
@@ -141,8 +139,7 @@ class RawSubresource final : public Subresource, public rest::Connecter {
  public:
   using Subresource::Subresource;
   std::vector<std::string> ConnectMethods() const override { return {"POST"}; }
-  Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
-                                std::string_view) override {
+  Result<http::Handler> Connect(const Context&, const rest::ConnectRequest&) override {
     return http::Handler([](http::Exchange& exchange) -> http::Step {
       const auto echo = std::make_shared<EchoSink>();
       const Status status =
@@ -178,8 +175,7 @@ class Upload final : public Subresource, public rest::Connecter {
   using Subresource::Subresource;
   std::vector<std::string> ConnectMethods() const override { return {"POST"}; }
   bool StreamsBody() const override { return true; }
-  Result<http::Handler> Connect(const Context&, std::string_view, const meta::QueryValues&,
-                                std::string_view) override {
+  Result<http::Handler> Connect(const Context&, const rest::ConnectRequest&) override {
     return http::Handler([](http::Exchange& exchange) -> http::Step {
       const auto counter = std::make_shared<Counter>(exchange);
       auto opened = exchange.OpenBody({});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apiserver/base/context.h"
+#include "apiserver/base/function.h"
 #include "apiserver/base/status.h"
 #include "apiserver/http/exchange.h"
 #include "apiserver/meta/options.h"
@@ -393,6 +394,17 @@ class CollectionDeleter {
 // A value of the exchange whose handler reads the body itself. See Connecter::StreamsBody.
 struct StreamedBody {};
 
+// A request to a Connecter. Valid during the call.
+struct ConnectRequest {
+  // The name of the main resource's object, which the storage looks up itself.
+  std::string_view name;
+  const meta::QueryValues& query;  // Decoded.
+  // The path after the subresource: "/a/b". Empty unless Connecter::TakesSubpath().
+  std::string_view subpath;
+  // The result of NewConnectOptions() as admission has left it. May be null.
+  const runtime::Object* options = nullptr;
+};
+
 // Answers requests to a subresource itself: proxy, exec, port-forward. rest.Connecter. The user
 // needs the verb of the method ("get", "create") on the subresource, and admission must allow it
 // (Operation::kConnect). The answer may take any time: no deadline of the server ends it; when the
@@ -415,12 +427,15 @@ class Connecter {
   // reads it with http::Exchange::OpenBody. False: it is the exchange's body() when Connect is
   // called.
   virtual bool StreamsBody() const { return false; }
-  // Returns the handler of one request; `name` is that of the main resource's object, which the
-  // storage looks up itself (kNotFound). `subpath` follows the subresource, "/a/b"; empty unless
-  // TakesSubpath(). On the pool; may wait. An error is the answer.
-  virtual Result<http::Handler> Connect(const Context& ctx, std::string_view name,
-                                        const meta::QueryValues& query,
-                                        std::string_view subpath) = 0;
+  // Makes the options that the query gives, of a kind of their own: PodExecOptions. Admission is
+  // given them as the object of its request, and plugins may change them. Called before Connect, on
+  // its thread, with the same arguments. Null: admission is given no object. An error is the
+  // answer. rest.Connecter.NewConnectOptions.
+  virtual Result<std::unique_ptr<runtime::Object>> NewConnectOptions(const meta::QueryValues& query,
+                                                                     std::string_view subpath);
+  // Returns the handler of one request. On the pool; may wait. An error is the answer. kNotFound:
+  // there is no object of that name.
+  virtual Result<http::Handler> Connect(const Context& ctx, const ConnectRequest& request) = 0;
 };
 
 // Serves GET with bytes instead of an object: logs. They are sent as they come, for as long as it
@@ -438,6 +453,15 @@ class ResourceStreamer {
   // kNotFound: there is no such object.
   virtual Result<Input> InputStream(const Context& ctx, std::string_view name,
                                     const meta::QueryValues& query) = 0;
+  // Receives what InputStream() returns. Called once, on any thread; must not block.
+  using Opened = UniqueFunction<void(Result<Input>)>;
+  // Opens the bytes without a thread that waits for them, for those that come from another server:
+  // called instead of InputStream(), on the pool, where it may wait for the storage alone. Once
+  // `ctx` is cancelled, `opened` may be dropped uncalled. The default calls InputStream().
+  virtual void InputStreamLater(const Context& ctx, std::string_view name,
+                                const meta::QueryValues& query, Opened opened) {
+    opened(InputStream(ctx, name, query));
+  }
 };
 
 // Promises that Get, List, Watch and ConvertToTable answer from memory without host code that may

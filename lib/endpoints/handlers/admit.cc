@@ -154,12 +154,17 @@ rest::ValidateObject Admitter::AuthorizeAndValidateCreate() const {
   };
 }
 
-// Connect has no object; plugins see the options of the subresource only by the request.
-Status Admitter::Connect(const Context& ctx) const {
+Status Admitter::Connect(const Context& ctx, runtime::Object* options) const {
   const admission::Chain* chain = ChainFor(admission::Operation::kConnect);
   if (!chain) return {};
   admission::Attributes attributes = For(admission::Operation::kConnect);
+  if (options != nullptr) {
+    attributes.kind = options->gvk();
+    attributes.object = options;
+    attributes.editable = options;
+  }
   RETURN_IF_ERROR(chain->Admit(ctx, attributes));
+  attributes.editable = nullptr;
   return chain->Validate(ctx, std::move(attributes));
 }
 

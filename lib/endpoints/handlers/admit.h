@@ -30,7 +30,9 @@ class Admitter {
   // of an object that does not exist.
   rest::ValidateObject AuthorizeAndValidateCreate() const;
 
-  Status Connect(const Context& ctx) const;
+  // Runs both phases of a connect. `options` are the object, which plugins may change. Null: there
+  // is none.
+  Status Connect(const Context& ctx, runtime::Object* options) const;
 
  private:
   // Returns null if no plugin handles such an operation.

@@ -37,12 +37,17 @@ http::Handler NewConnectHandler(ScopePtr scope) {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/false));
     if (exchange.query().Has("dryRun")) return meta::NewBadRequest("dryRun is not supported");
     RETURN_IF_ERROR(MayOpenWebSocket(*scope, exchange));
-    RETURN_IF_ERROR(Admitter(*scope, exchange).Connect(exchange.ctx()));
     const auto& info = exchange.Get<request::RequestInfo>();
     rest::Connecter& connecter = *scope->capabilities.connecter;
     const std::string subpath = connecter.TakesSubpath() ? SubpathOf(info) : "";
-    ASSIGN_OR_RETURN(const http::Handler handler,
-                     connecter.Connect(exchange.ctx(), info.name, exchange.query().all(), subpath));
+    const meta::QueryValues& query = exchange.query().all();
+    ASSIGN_OR_RETURN(const auto options, connecter.NewConnectOptions(query, subpath));
+    RETURN_IF_ERROR(Admitter(*scope, exchange).Connect(exchange.ctx(), options.get()));
+    ASSIGN_OR_RETURN(
+        const http::Handler handler,
+        connecter.Connect(
+            exchange.ctx(),
+            {.name = info.name, .query = query, .subpath = subpath, .options = options.get()}));
     return handler(exchange);
   };
 }

@@ -32,13 +32,22 @@ http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetO
   return response::WriteObject(exchange, 200, *object, scope->target);
 }
 
-// The body is pulled while the response is sent, for as long as the streamer has data.
-http::Step Stream(const RequestScope& scope, http::Exchange& exchange) {
-  ASSIGN_OR_RETURN(
-      rest::ResourceStreamer::Input input,
-      scope.capabilities.streamer->InputStream(
-          exchange.ctx(), exchange.Get<request::RequestInfo>().name, exchange.query().all()));
-  return response::WriteStream(exchange, std::move(input.body), std::move(input.media_type));
+// The body is pulled while the response is sent, for as long as the streamer has data. The exchange
+// lives until then.
+http::Step Stream(const ScopePtr& scope, http::Exchange& exchange) {
+  return http::Step::Later([scope, shared = exchange.Share()](http::Resume resume) mutable {
+    const std::string& name = shared->Get<request::RequestInfo>().name;
+    scope->capabilities.streamer->InputStreamLater(
+        shared->ctx(), name, shared->query().all(),
+        [shared, resume = std::move(resume)](Result<rest::ResourceStreamer::Input> input) mutable {
+          resume.OnLoop(
+              [shared = std::move(shared), input = std::move(input)]() mutable -> http::Step {
+                if (!input.ok()) return input.status();
+                return response::WriteStream(*shared, std::move(input->body),
+                                             std::move(input->media_type));
+              });
+        });
+  });
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ http::Handler NewGetHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
     // Before the Accept header is checked: a stream has its own media type.
-    if (scope->capabilities.streamer) return Stream(*scope, exchange);
+    if (scope->capabilities.streamer) return Stream(scope, exchange);
     RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
     if (scope->capabilities.getter_with_options) return GetWithOptions(*scope, exchange);
     ASSIGN_OR_RETURN(const meta::GetOptions options, meta::ParseGetOptions(exchange.query().all()));
