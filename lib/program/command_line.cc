@@ -85,7 +85,8 @@ std::string Problem(const Values& values) {
 }  // namespace
 
 // Defaults that depend on the program; everything else has its default in the options.
-Values::Values(const Program& program) : default_data_dir(DefaultDataDir(program.name)) {
+Values::Values(const Program& program)
+    : default_data_dir(DefaultDataDir(program.name)), add_program_flags(program.add_flags) {
   recommended.etcd.prefix = program.etcd_prefix;
   for (const auto& plugin : program.admission) {
     recommended.admission.own_plugins.emplace_back(plugin->name());
@@ -97,6 +98,7 @@ Values::Values(const Program& program) : default_data_dir(DefaultDataDir(program
 void AddServerFlags(CliFlags& flags, Values& values) {
   AddOwnFlags(flags, values);
   values.recommended.AddFlags(flags);
+  if (values.add_program_flags) values.add_program_flags(flags);
   AddLogFlags(flags, values);
 }
 

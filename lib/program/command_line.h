@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "apiserver/options/recommended.h"
@@ -20,6 +21,7 @@ struct Values {
   std::string kubeconfig_out;  // Empty: <data_dir>/kubeconfig.
   std::uint32_t v = 0;         // Log verbosity; debug lines are logged from 4 on.
   std::string default_data_dir;
+  std::function<void(options::FlagSet&)> add_program_flags;  // Program::add_flags.
 };
 
 // Adds all flags to `flags`, which `values` must outlive.

@@ -17,7 +17,7 @@ Status InstallAuthentication(const GroupParts& parts, server::GenericAPIServer& 
                              const registry::StorageConfig& storage) {
   const options::BuiltInAuthenticationOptions& built_in = parts.recommended.built_in_authentication;
   const options::BuiltInAuthentication& made = parts.made.authentication;
-  if (built_in.WantsTokenObjects()) {
+  if (parts.serve_token_objects && built_in.WantsTokenObjects()) {
     RETURN_IF_ERROR(groups::core::Install(api, {.storage = storage, .tokens = parts.tokens}));
   }
   RETURN_IF_ERROR(built_in.InstallIssuerDiscovery(

@@ -16,6 +16,7 @@ struct GroupParts {
   const options::RecommendedOptions& recommended;
   const options::Recommended& made;  // By recommended.ApplyTo().
   const std::shared_ptr<groups::TokenObjects>& tokens;
+  bool serve_token_objects = true;  // False: the program serves the objects of tokens itself.
   LogSink& log;
 };
 

@@ -145,11 +145,12 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   const auto standard_error = NewStderrLogSink(LogLevel::kDebug);
   const auto log = std::make_unique<VerbositySink>(*standard_error, values.v);
   // The server uses what these own, and they log: they are destroyed after it and before the log.
-  const auto tokens = std::make_shared<groups::TokenObjects>();
+  const auto tokens = program.tokens ? program.tokens : std::make_shared<groups::TokenObjects>();
   options::Recommended made;
   // First: while another server runs in the directory, the kubeconfig there is that server's.
   ASSIGN_OR_RETURN(const auto lock, LockDataDir(values));
   if (program.open) RETURN_IF_ERROR(program.open(values.data_dir));
+  if (program.complete) RETURN_IF_ERROR(program.complete(values.recommended));
   const auto client_ca = std::make_shared<Variable<std::string>>("");
   ASSIGN_OR_RETURN(const server::Standalone standalone, NewStandalone(values, client_ca));
   ASSIGN_OR_RETURN(const auto engine, OpenEngine(values, *log));
@@ -169,7 +170,8 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
       values.recommended.etcd.ApplyTo(
           stores, *api, storage::kms::NewProviders({.executor = &api->pool(), .log = log.get()}),
           environment));
-  RETURN_IF_ERROR(InstallGroups({values.recommended, made, tokens, *log}, *api, stores));
+  RETURN_IF_ERROR(
+      InstallGroups({values.recommended, made, tokens, !program.tokens, *log}, *api, stores));
   RETURN_IF_ERROR(program.install(*api, stores));
   RETURN_IF_ERROR(api->PrepareRun());
 

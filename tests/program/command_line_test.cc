@@ -192,4 +192,21 @@ TEST_CASE("program: --help has sections, the command doctor, and a line for each
   }
 }
 
+TEST_CASE("program: a program's own flags are read, and shown by --help", "[program]") {
+  Program program = Sample();
+  std::string color = "red";
+  program.add_flags = [&color](options::FlagSet& flags) {
+    flags.BeginSection("Misc");
+    flags.Add({.name = "--color", .value = &color, .help = "The color of things"});
+  };
+  const char* const given[] = {"sample", "--color=blue"};
+  const char* const help[] = {"sample", "--help"};
+
+  CHECK_FALSE(ParseCommandLine(2, given, program).reading.exit);
+  CHECK(color == "blue");
+  const std::string text = ParseCommandLine(2, help, program).reading.text;
+  CHECK(text.find("--color") != std::string::npos);
+  CHECK(text.find("The color of things") != std::string::npos);
+}
+
 }  // namespace apiserver::inline v0::program

@@ -8,6 +8,9 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/namespaces.h"
 #include "apiserver/base/status.h"
+#include "apiserver/groups/token_objects.h"
+#include "apiserver/options/flag_set.h"
+#include "apiserver/options/recommended.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/runtime/names.h"
 #include "apiserver/server/server.h"
@@ -53,10 +56,21 @@ struct Program {
   std::string service_namespace = "default";
   // Arguments of kubectl that the start suggests, e.g. "get flunders -w", after "api-resources".
   std::vector<std::string> suggestions = {};
+  // Adds flags of the program's own behind the library's. Called each time that a command line is
+  // to be read, on main's thread; what it adds must outlive the program. Null: there are none.
+  std::function<void(options::FlagSet& flags)> add_flags = nullptr;
+  // The objects that tokens of service accounts and bootstrap tokens are checked against. Set:
+  // `install` serves secrets and service accounts, and gives their stores to it. Null: they are
+  // served if flags ask for such tokens.
+  std::shared_ptr<groups::TokenObjects> tokens = nullptr;
   // Called once before everything below, with the directory of the server's data, which exists and
   // is this process's alone; on main's thread, may block. An error ends the program. Null: nothing
   // is done.
   std::function<Status(const std::string& data_dir)> open = nullptr;
+  // Checks the program's own flags once all flags have been read, and may fill in what they left
+  // open. Called once, after `open`, on main's thread; may block. An error ends the program. Null:
+  // nothing is done.
+  std::function<Status(options::RecommendedOptions& options)> complete = nullptr;
   // Changes the configuration after all flags have been applied to it, for example to add filters.
   // Called once, on main's thread; may block. Null: nothing changes.
   std::function<Status(server::Config& config)> configure = nullptr;
