@@ -52,6 +52,7 @@ TEST_CASE("groups: kinds have the names that clients know", "[groups]") {
   };
   const std::vector<Row> rows{
       {"", "ConfigMap", "configmaps", {"cm"}, true},
+      {"", "Endpoints", "endpoints", {"ep"}, true},
       {"", "Event", "events", {"ev"}, true},
       {"", "Namespace", "namespaces", {"ns"}, false},
       {"", "Pod", "pods", {"po"}, true},

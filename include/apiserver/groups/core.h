@@ -15,8 +15,8 @@
 // The legacy group, v1: k8s.io/api/core/v1 as of Kubernetes 1.35.
 namespace apiserver::inline v0::groups::core {
 
-// Returns ConfigMap, Event, Namespace, Pod, Secret, Service and ServiceAccount: names, fields with
-// their numbers and markers, the defaults that markers state. There are no strategies: validation
+// Returns ConfigMap, Endpoints, Event, Namespace, Pod, Secret, Service and ServiceAccount: names,
+// fields with their numbers and markers, the defaults that markers state. No strategies: validation
 // and further defaults are the host's. Kubernetes validates these kinds by code and not by their
 // markers, so their stores have registry::StoreOptions::validate_schema false. Each call makes new
 // kinds; a server needs them once. It fails only if the library was built wrong.

@@ -34,6 +34,7 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
   return KindsOfV1(
       workloads_api::Descriptors(), kPackage,
       {{.kind = "ConfigMap", .plural = "configmaps", .short_names = {"cm"}},
+       {.kind = "Endpoints", .plural = "endpoints", .short_names = {"ep"}},
        {.kind = "Event",
         .plural = "events",
         .short_names = {"ev"},
