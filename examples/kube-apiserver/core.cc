@@ -20,7 +20,6 @@ namespace kube {
 namespace {
 
 using apiserver::Context;
-using apiserver::Reason;
 using apiserver::Result;
 using apiserver::Status;
 using apiserver::field::ErrorList;
@@ -33,9 +32,6 @@ namespace rest = apiserver::rest;
 namespace server = apiserver::server;
 
 constexpr std::chrono::milliseconds kSyncStep(50);
-// Names the namespaces that Kubernetes' bootstrap controller makes.
-constexpr std::string_view kSystemNamespaces[] = {"default", "kube-node-lease", "kube-public",
-                                                  "kube-system"};
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
 
 // The strategy of kinds without a generation. Everything is valid.
@@ -70,7 +66,9 @@ class OfNamespaces final : public Plain {
 // Returns where a kube-apiserver keeps a resource that is installed here: it may have been the one
 // that used this etcd before.
 std::string ResourcePrefix(const apiserver::runtime::GroupResource& resource) {
-  return resource.resource == "services" ? "services/specs" : resource.resource;
+  if (resource.resource == "services") return "services/specs";
+  if (resource.resource == "endpoints") return "services/endpoints";
+  return resource.resource;
 }
 
 // Adds the kinds named, of those given, unless the server knows them.
@@ -94,6 +92,16 @@ Status Choose(const Result<std::vector<KindPtr>>& kinds, const std::vector<std::
   return {};
 }
 
+// Serves service accounts, with their tokens, and secrets.
+Status InstallAccounts(server::GenericAPIServer& api, const CoreOptions& options) {
+  groups::core::Options core{.storage = options.storage, .tokens = options.tokens};
+  core.account_subresources["token"] =
+      [requests = options.token_requests](std::shared_ptr<registry::Store> accounts) {
+        return apiserver::controlplane::NewTokenRequests(std::move(accounts), requests);
+      };
+  return groups::core::Install(api, core);
+}
+
 // Runs on the hook's thread: the server is ready once its namespaces are known.
 Status Follow(const server::HookContext& hook, admission::InformedNamespaces& namespaces) {
   namespaces.Start(apiserver::client::NewClient(hook.server.LoopbackConnection()));
@@ -101,37 +109,16 @@ Status Follow(const server::HookContext& hook, admission::InformedNamespaces& na
   return {};
 }
 
-Status MakeNamespace(const server::HookContext& hook, std::string_view name) {
-  const auto client = apiserver::client::NewClient(hook.server.LoopbackConnection());
-  const auto answer = client->Call(
-      hook.ctx, {.method = "POST",
-                 .target = "/api/v1/namespaces",
-                 .headers = {{"Content-Type", "application/json"}},
-                 .body = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":")" +
-                         std::string(name) + R"("}})"});
-  APISERVER_RETURN_IF_ERROR(answer.status());
-  constexpr int kCreated = 201;
-  constexpr int kThereAlready = 409;
-  if (answer->code == kCreated || answer->code == kThereAlready) return {};
-  return {Reason::kInternalError,
-          "cannot make the namespace " + std::string(name) + ": " + answer->body};
-}
-
-Status MakeNamespaces(const server::HookContext& hook) {
-  for (const std::string_view name : kSystemNamespaces) {
-    APISERVER_RETURN_IF_ERROR(MakeNamespace(hook, name));
-  }
-  return {};
-}
-
 }  // namespace
 
-Status InstallCore(server::GenericAPIServer& api, const registry::StorageConfig& storage,
-                   const std::shared_ptr<admission::InformedNamespaces>& namespaces) {
+Status InstallCore(server::GenericAPIServer& api, const CoreOptions& options) {
+  const registry::StorageConfig& storage = options.storage;
+  const std::shared_ptr<admission::InformedNamespaces>& namespaces = options.namespaces;
+  APISERVER_RETURN_IF_ERROR(InstallAccounts(api, options));
   std::vector<server::Resource> resources;
-  APISERVER_RETURN_IF_ERROR(Choose(
-      groups::core::Kinds(),
-      {"ConfigMap", "Event", "Namespace", "Secret", "Service", "ServiceAccount"}, api, resources));
+  APISERVER_RETURN_IF_ERROR(Choose(groups::core::Kinds(),
+                                   {"ConfigMap", "Endpoints", "Event", "Namespace", "Service"}, api,
+                                   resources));
   APISERVER_RETURN_IF_ERROR(Choose(groups::coordination::Kinds(), {"Lease"}, api, resources));
   APISERVER_RETURN_IF_ERROR(Choose(groups::discovery::Kinds(), {"EndpointSlice"}, api, resources));
   registry::StorageConfig as_upstream = storage;
@@ -141,8 +128,6 @@ Status InstallCore(server::GenericAPIServer& api, const registry::StorageConfig&
     return Follow(hook, *namespaces);
   };
   APISERVER_RETURN_IF_ERROR(api.AddPostStartHook("follow-namespaces", follow));
-  APISERVER_RETURN_IF_ERROR(
-      api.AddPostStartHook("start-system-namespaces-controller", MakeNamespaces));
   return api.AddPreShutdownHook("follow-namespaces", [namespaces](const auto&) {
     namespaces->Stop();
     return Status();

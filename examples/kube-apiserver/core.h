@@ -4,17 +4,29 @@
 
 #include "apiserver/admission/namespaces.h"
 #include "apiserver/base/status.h"
+#include "apiserver/controlplane/token_request.h"
+#include "apiserver/groups/token_objects.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/server.h"
 
 namespace kube {
 
+// Where core objects are stored, and who uses them.
+struct CoreOptions {
+  const apiserver::registry::StorageConfig& storage;
+  // Follows the namespaces.
+  const std::shared_ptr<apiserver::admission::InformedNamespaces>& namespaces;
+  // Gets the stores that tokens are checked against.
+  const std::shared_ptr<apiserver::groups::TokenObjects>& tokens;
+  // For serviceaccounts/token.
+  const apiserver::controlplane::TokenRequestOptions& token_requests;
+};
+
 // Serves the kinds that clients expect of every cluster: namespaces, config maps, events, secrets,
-// service accounts, services with their EndpointSlices and leases, unless the server has them
-// already. Follows the namespaces, and makes those that a cluster begins with. Pods and all that
-// runs them are not served.
-apiserver::Status InstallCore(
-    apiserver::server::GenericAPIServer& server, const apiserver::registry::StorageConfig& storage,
-    const std::shared_ptr<apiserver::admission::InformedNamespaces>& namespaces);
+// service accounts with their tokens, services with their Endpoints and EndpointSlices, and leases,
+// unless the server has them already. Follows the namespaces. Pods and all that runs them are not
+// served.
+apiserver::Status InstallCore(apiserver::server::GenericAPIServer& server,
+                              const CoreOptions& options);
 
 }  // namespace kube

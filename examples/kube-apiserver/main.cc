@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "accounts.h"
 #include "aggregation.h"
 #include "apiserver/admission/namespace_lifecycle.h"
 #include "apiserver/apiextensions/apiextensions.h"
 #include "apiserver/base/status_macros.h"
 #include "apiserver/program/run_standalone.h"
+#include "cluster.h"
 #include "core.h"
 
 namespace {
@@ -38,9 +40,16 @@ std::vector<const char*> WithDefaults(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const auto namespaces = std::make_shared<apiserver::admission::InformedNamespaces>();
+  const auto tokens = std::make_shared<apiserver::groups::TokenObjects>();
+  kube::Accounts accounts(tokens);
+  kube::Cluster cluster;
   kube::Aggregation aggregation;
   const auto install = [&](auto& server, const auto& storage) -> Status {
-    APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, storage, namespaces));
+    APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, {.storage = storage,
+                                                         .namespaces = namespaces,
+                                                         .tokens = tokens,
+                                                         .token_requests = accounts.requests()}));
+    APISERVER_RETURN_IF_ERROR(cluster.Install(server, storage));
     APISERVER_ASSIGN_OR_RETURN(auto definitions,
                                apiserver::apiextensions::Install(server, storage));
     return aggregation.Install(server, storage, std::move(definitions));
@@ -55,10 +64,26 @@ int main(int argc, char** argv) {
        .admission = {apiserver::admission::NewNamespaceLifecycle({.namespaces = namespaces})},
        .namespaces = namespaces,
        .suggestions = {"get namespaces", "create -f examples/crd-resource/pets.yaml", "get crds"},
-       .open = [&](const std::string& folder) { return aggregation.Open(folder); },
+       .add_flags =
+           [&](auto& flags) {
+             cluster.AddFlags(flags);
+             accounts.AddFlags(flags);
+           },
+       .tokens = tokens,
+       .open =
+           [&](const std::string& folder) {
+             accounts.Open(folder);
+             return aggregation.Open(folder);
+           },
+       .complete =
+           [&](auto& options) {
+             APISERVER_RETURN_IF_ERROR(cluster.Complete(options));
+             return accounts.Complete(options);
+           },
        .configure =
            [&](apiserver::server::Config& config) {
              config.index_of_unknown_paths = false;
+             cluster.Configure(config);
              aggregation.Configure(config);
              return Status();
            },

@@ -40,7 +40,8 @@ def main():
         etcd.put("/registry/services/endpoints/default/kubernetes", ENDPOINTS, 3600)
         with our_server(args.server, folder, ["--etcd-servers=" + etcd.url]) as api:
             services = json.loads(api.call("GET", DEFAULT + "services")[1])
-            t.check(services["items"] == [], "no endpoints among the services", services)
+            # The server makes its own service.
+            t.check(all("spec" in each for each in services["items"]), "no endpoints among the services", services)
             for path, (prefix, body) in OBJECTS.items():
                 code, text = api.call("POST", path, {**body, "metadata": {"name": "one"}})
                 t.check(code == 201, "create at " + path, text)

@@ -1,0 +1,34 @@
+#include "cluster.h"
+
+#include <vector>
+
+#include "apiserver/base/status_macros.h"
+#include "apiserver/controlplane/identity_lease.h"
+#include "apiserver/controlplane/legacy_token_tracking.h"
+#include "apiserver/controlplane/system_namespaces.h"
+
+namespace kube {
+
+using apiserver::Reason;
+using apiserver::Status;
+namespace controlplane = apiserver::controlplane;
+
+Status Cluster::Complete(const apiserver::options::RecommendedOptions& options) {
+  const std::vector<std::string> problems = flags_.Validate();
+  if (!problems.empty()) return {Reason::kInvalid, problems.front()};
+  bind_address_ = options.secure_serving.bind_address;
+  return {};
+}
+
+Status Cluster::Install(apiserver::server::GenericAPIServer& server,
+                        const apiserver::registry::StorageConfig& storage) const {
+  APISERVER_RETURN_IF_ERROR(controlplane::AddSystemNamespaces(server, {.log = log_}));
+  APISERVER_RETURN_IF_ERROR(controlplane::AddIdentityLease(server, {.log = log_}));
+  APISERVER_RETURN_IF_ERROR(controlplane::AddLegacyTokenTracking(server, {.log = log_}));
+  APISERVER_ASSIGN_OR_RETURN(auto service, flags_.NewOptions(bind_address_, *log_));
+  service.storage = storage;
+  service.endpoints = server.scheme().snapshot()->Find({"", "v1", "Endpoints"});
+  return controlplane::AddKubernetesService(server, std::move(service));
+}
+
+}  // namespace kube

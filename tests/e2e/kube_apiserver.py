@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The kube-apiserver of examples/, as it starts without flags: what it makes for its cluster, tokens of service
+accounts, and how it ends.
+
+usage: kube_apiserver.py --server BINARY
+
+Looks at the start on an empty store of its own, at what is there once it is ready, at a second start in the same
+folder, at one after kill -9, and at SIGTERM with watches open. Exits 1 and names each failed check.
+"""
+
+import argparse
+import base64
+import http.client
+import json
+import os
+import re
+import signal
+import ssl
+import sys
+import tempfile
+import time
+
+from checker import Checker
+from servers import Server, free_port, wait_until
+
+DEFAULT = "/api/v1/namespaces/default/"
+SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+CPU_SECONDS_MAX = 0.3
+RSS_BYTES_MAX = 64 << 20
+GRACE_SECONDS = 10  # Of the server it is four; others may use the machine.
+WATCHES = 100
+
+
+class Api:
+    """The administrator of a kubeconfig, or the bearer of another token."""
+
+    def __init__(self, kubeconfig):
+        text = open(kubeconfig).read()
+        self.port = int(re.search(r'server: "https://[^"]*:(\d+)"', text).group(1))
+        self.token = re.search(r'token: "([^"]+)', text).group(1)
+        authority = base64.b64decode(re.search(r"authority-data: (\S+)", text).group(1)).decode()
+        self.context = ssl.create_default_context(cadata=authority)
+
+    def open(self, path, token=None, method="GET", body=None):
+        """The answer, whose body is not read yet."""
+        link = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=120)
+        headers = {"Authorization": "Bearer " + (token or self.token), "Content-Type": "application/json"}
+        link.request(method, path, body=None if body is None else json.dumps(body), headers=headers)
+        answer = link.getresponse()
+        answer.link = link  # Open for as long as the answer.
+        return answer
+
+    def call(self, method, path, body=None, token=None):
+        answer = self.open(path, token, method, body)
+        text = answer.read().decode()
+        answer.link.close()
+        return answer.status, text
+
+
+def cost(pid):
+    """The seconds of CPU and the bytes of memory of a process."""
+    fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
+    rss = re.search(r"VmRSS:\s+(\d+) kB", open("/proc/%d/status" % pid).read()).group(1)
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK"), int(rss) << 10
+
+
+def start(t, server, measure=False):
+    server.start()
+    seconds, rss = cost(server.process.pid)
+    if measure:
+        print("ready after %.2f s of CPU, with %.1f MiB" % (seconds, rss / 2**20))
+        t.check(seconds <= CPU_SECONDS_MAX, "ready within %.1f s" % CPU_SECONDS_MAX, seconds)
+        t.check(rss <= RSS_BYTES_MAX, "at most %d MiB" % (RSS_BYTES_MAX >> 20), rss)
+    return Api(server.kubeconfig)
+
+
+def found(api, path, part):
+    code, text = api.call("GET", path)
+    return code == 200 and part in text
+
+
+def cluster(t, api):
+    code, text = api.call("GET", "/api/v1/namespaces")
+    names = sorted(each["metadata"]["name"] for each in json.loads(text)["items"])
+    t.check(names == ["default", "kube-node-lease", "kube-public", "kube-system"], "the system namespaces", names)
+    wait_until(lambda: found(api, SLICE, '"addresses"'), "the endpoints of the service kubernetes")
+    service = json.loads(api.call("GET", DEFAULT + "services/kubernetes")[1])
+    t.check(service["spec"]["clusterIP"] == "10.0.0.1", "the first cluster IP", service)
+    endpoints = json.loads(api.call("GET", DEFAULT + "endpoints/kubernetes")[1])
+    port = endpoints["subsets"][0]["ports"][0]
+    t.check(port["name"] == "https" and port["port"] == api.port, "the port of the server", endpoints)
+    wait_until(lambda: found(api, LEASES, "holderIdentity"), "the Lease of the server")
+    leases = json.loads(api.call("GET", LEASES)[1])["items"]
+    t.check(len(leases) == 1 and re.fullmatch("apiserver-[a-z2-7]{26}", leases[0]["metadata"]["name"]),
+            "the Lease of the server", leases)
+    text = api.call("GET", "/readyz?verbose")[1]
+    for hook in ("start-system-namespaces-controller", "bootstrap-controller", "rbac/bootstrap-roles",
+                 "start-kube-apiserver-identity-lease-controller", "start-cluster-authentication-info-controller",
+                 "start-kube-apiserver-identity-lease-garbage-collector", "kube-apiserver-autoregistration"):
+        t.check("[+]poststarthook/%s ok" % hook in text, "the hook " + hook, text)
+
+
+def tokens(t, api):
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}}
+    for path, body in (("serviceaccounts", account), ("secrets", secret)):
+        code, text = api.call("POST", DEFAULT + path, body)
+        t.check(code == 201, "create one of " + path, text)
+
+    def token(spec):
+        code, text = api.call("POST", DEFAULT + "serviceaccounts/robot/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
+        t.check(code == 201, "a token for %s" % spec, text)
+        return json.loads(text)["status"]["token"]
+
+    def who(bearer):
+        code, text = api.call("POST", REVIEW, {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"},
+                              token=bearer)
+        return json.loads(text)["status"]["userInfo"]["username"] if code == 201 else code
+
+    robot = "system:serviceaccount:default:robot"
+    plain = token({})
+    bound = token({"boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": "key"}})
+    t.check(who(plain) == robot and who(bound) == robot, "the tokens are believed", (who(plain), who(bound)))
+    t.check(who(token({"audiences": ["other"]})) == 401, "a token for another audience is refused")
+    code, text = api.call("GET", "/.well-known/openid-configuration", token=plain)
+    issuer = json.loads(text)
+    t.check(code == 200 and issuer["issuer"] == "https://kubernetes.default.svc.cluster.local", "the issuer", text)
+    code, text = api.call("GET", "/openid/v1/jwks", token=plain)
+    t.check(code == 200 and len(json.loads(text)["keys"]) == 1, "the keys of the issuer", text)
+    api.call("DELETE", DEFAULT + "secrets/key")
+    t.check(who(bound) == 401 and who(plain) == robot, "a token ends with its secret", (who(bound), who(plain)))
+    return plain, who
+
+
+def ends_with_watches(t, server, api):
+    """SIGTERM while clients follow the namespaces."""
+    links = [api.open("/api/v1/namespaces?watch=true") for _ in range(WATCHES)]
+    begin = time.monotonic()
+    code = server.stop()
+    seconds = time.monotonic() - begin
+    for link in links:
+        link.close()
+        link.link.close()
+    print("SIGTERM with %d watches: %.2f s" % (WATCHES, seconds))
+    t.check(code == 0, "SIGTERM ends the server with exit code 0", code)
+    t.check(seconds < GRACE_SECONDS, "within its grace", seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--server", required=True)
+    args = parser.parse_args()
+    t = Checker()
+    with tempfile.TemporaryDirectory() as folder:
+        # Of one that is killed the endpoints keep the port.
+        server = Server(args.server, "rocks", folder, flags=("--secure-port=%d" % free_port(),))
+        log = os.path.join(folder, "server.log")
+        stale = "Error removing old endpoints from kubernetes service"  # It was the only server.
+        try:
+            api = start(t, server, measure=True)
+            cluster(t, api)
+            plain, who = tokens(t, api)
+            ends_with_watches(t, server, api)
+            t.check(stale not in open(log).read(), "nothing is left of the server")
+
+            api = start(t, server)
+            cluster(t, api)
+            plain, who = (plain, lambda bearer: api.call("GET", "/api", token=bearer)[0])
+            t.check(who(plain) == 200, "the token is good after a restart", who(plain))
+            server.stop(signal.SIGKILL)
+            t.check(stale not in open(log).read(), "nothing was left of the first server")
+
+            api = start(t, server)
+            cluster(t, api)
+            t.check(stale in open(log).read(), "a server that was killed has left its lease")
+            t.check(server.stop() == 0, "the last server ends with exit code 0")
+        finally:
+            if server.process and server.process.poll() is None:
+                server.stop(signal.SIGKILL)
+            if t.failures:
+                print(open(log).read()[-4000:])
+    print("kube_apiserver: %d checks, %d failed" % (t.checks, len(t.failures)))
+    return 1 if t.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
