@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include "apiserver/meta/validation.h"
 
@@ -59,7 +60,14 @@ bool MatchesKey(std::string_view value) {
              value, [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
+// MaxLength is the complaint of apimachinery's validation package, which
+// judges names; ContentMaxLength that of its content package, which judges the
+// keys and values of labels. The words differ.
 std::string MaxLength(std::size_t bytes) {
+  return "must be no more than " + std::to_string(bytes) + " characters";
+}
+
+std::string ContentMaxLength(std::size_t bytes) {
   return "must be no more than " + std::to_string(bytes) + " bytes";
 }
 
@@ -86,6 +94,16 @@ std::string MaskTrailingDash(std::string_view name) {
   return std::string(name.substr(0, name.size() - 2)) + "a";
 }
 
+Complaints SubdomainComplaints(std::string_view value, std::string too_long) {
+  Complaints complaints;
+  if (value.size() > kSubdomainBytesMax) complaints.push_back(std::move(too_long));
+  if (!MatchesDns1123Subdomain(value)) {
+    complaints.push_back(
+        Mismatch(kDns1123SubdomainMessage, kDns1123SubdomainPattern, {"example.com"}));
+  }
+  return complaints;
+}
+
 }  // namespace
 
 Complaints IsDNS1123Label(std::string_view value) {
@@ -101,13 +119,7 @@ Complaints IsDNS1123Label(std::string_view value) {
 }
 
 Complaints IsDNS1123Subdomain(std::string_view value) {
-  Complaints complaints;
-  if (value.size() > kSubdomainBytesMax) complaints.push_back(MaxLength(kSubdomainBytesMax));
-  if (!MatchesDns1123Subdomain(value)) {
-    complaints.push_back(
-        Mismatch(kDns1123SubdomainMessage, kDns1123SubdomainPattern, {"example.com"}));
-  }
-  return complaints;
+  return SubdomainComplaints(value, MaxLength(kSubdomainBytesMax));
 }
 
 Complaints IsDNS1035Label(std::string_view value) {
@@ -134,7 +146,8 @@ Complaints IsQualifiedName(std::string_view value) {
     if (prefix.empty()) {
       complaints.emplace_back("prefix part must be non-empty");
     } else {
-      for (const std::string& complaint : IsDNS1123Subdomain(prefix)) {
+      for (const std::string& complaint :
+           SubdomainComplaints(prefix, ContentMaxLength(kSubdomainBytesMax))) {
         complaints.push_back("prefix part " + complaint);
       }
     }
@@ -142,7 +155,7 @@ Complaints IsQualifiedName(std::string_view value) {
   if (name.empty()) {
     complaints.emplace_back("name part must be non-empty");
   } else if (name.size() > kLabelBytesMax) {
-    complaints.push_back("name part " + MaxLength(kLabelBytesMax));
+    complaints.push_back("name part " + ContentMaxLength(kLabelBytesMax));
   }
   if (!MatchesKey(name)) complaints.push_back("name part " + KeyMismatch());
   return complaints;
@@ -150,7 +163,7 @@ Complaints IsQualifiedName(std::string_view value) {
 
 Complaints IsValidLabelValue(std::string_view value) {
   Complaints complaints;
-  if (value.size() > kLabelBytesMax) complaints.push_back(MaxLength(kLabelBytesMax));
+  if (value.size() > kLabelBytesMax) complaints.push_back(ContentMaxLength(kLabelBytesMax));
   if (!value.empty() && !MatchesKey(value)) {
     complaints.push_back(
         Mismatch(kLabelValueMessage, kLabelValuePattern, {"MyValue", "my_value", "12345"}));

@@ -54,7 +54,7 @@ TEST_CASE("meta: a DNS-1123 label is what Go takes for one", "[meta]") {
     CHECK(IsDNS1123Label(bad).size() == 1);
   }
   CHECK(IsDNS1123Label(A(63)).empty());
-  CHECK(IsDNS1123Label(A(64)) == Complaints{"must be no more than 63 bytes"});
+  CHECK(IsDNS1123Label(A(64)) == Complaints{"must be no more than 63 characters"});
   CHECK(IsDNS1123Label("a.b") == Complaints{"must not contain dots"});
   CHECK(IsDNS1123Label("A") ==
         Complaints{"a lowercase RFC 1123 label must consist of lower case alphanumeric characters "
@@ -118,7 +118,7 @@ TEST_CASE("meta: a DNS-1123 subdomain is what Go takes for one", "[meta]") {
     CHECK(IsDNS1123Subdomain(bad) == Complaints{kSubdomainComplaint});
   }
   CHECK(IsDNS1123Subdomain(A(253)).empty());
-  CHECK(IsDNS1123Subdomain(A(254)) == Complaints{"must be no more than 253 bytes"});
+  CHECK(IsDNS1123Subdomain(A(254)) == Complaints{"must be no more than 253 characters"});
 }
 
 // TestIsDNS1035Label
