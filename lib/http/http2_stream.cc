@@ -95,15 +95,24 @@ void Http2Stream::OnBodyReady() {
 }
 
 void Http2Stream::OnBodyWanted() {
-  (void)nghttp2_session_set_local_window_size(connection_.session(), NGHTTP2_FLAG_NONE, id_,
-                                              kWantedBodyWindow);
-  connection_.wire().MarkDirty();
+  if (!FitsWindow()) {
+    (void)nghttp2_session_set_local_window_size(connection_.session(), NGHTTP2_FLAG_NONE, id_,
+                                                kWantedBodyWindow);
+    connection_.wire().MarkDirty();
+  }
   if (!std::exchange(expect_continue, false)) return;
   HeaderBlock block;
   block.AddStatic(":status", "100");
   (void)nghttp2_submit_headers(connection_.session(), NGHTTP2_FLAG_NONE, id_, nullptr, block.data(),
                                block.size(), nullptr);
   connection_.wire().MarkDirty();
+}
+
+bool Http2Stream::FitsWindow() const {
+  if (remote_ended) return true;
+  const std::int32_t window =
+      nghttp2_session_get_stream_effective_local_window_size(connection_.session(), id_);
+  return has_length && window > 0 && length <= static_cast<std::uint64_t>(window);
 }
 
 void Http2Stream::OnBodyConsumed(std::size_t bytes) {

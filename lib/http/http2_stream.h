@@ -72,6 +72,9 @@ class Http2Stream final : public ServerStream {
 
  private:
   void Submit(const HeaderBlock& block, bool with_body);
+  // Returns whether the whole body may come without another WINDOW_UPDATE, which would be a send of
+  // its own while the request is worked on.
+  bool FitsWindow() const;
 
   Http2Connection& connection_;
   const std::int32_t id_;

@@ -65,6 +65,17 @@ std::uint32_t GoawayCode(const std::string& said) {
   return static_cast<unsigned char>((*payload)[7]);
 }
 
+// How often a frame of `type` on this stream is in what a server said.
+int Count(const std::string& said, char type, char stream) {
+  int found = 0;
+  for (std::size_t at = 0; at + 9 <= said.size();) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(said[at + i]); };
+    if (said[at + 3] == type && said[at + 8] == stream) ++found;
+    at += 9 + (byte(0) << 16U) + (byte(1) << 8U) + byte(2);
+  }
+  return found;
+}
+
 TEST_CASE("http: streams opened and reset at full speed end the connection", "[http]") {
   CountingServer counting;
   RawClient client(counting.server.listener().port());
@@ -94,6 +105,29 @@ TEST_CASE("http: resets that the client makes the server send end the connection
 
   CHECK(GoawayCode(said) != 0);
   CHECK(counting.begun.load() < 2000);
+}
+
+TEST_CASE("http: a body that fits the window is not asked for by a frame of its own", "[http]") {
+  TestService service([](Exchange& e) { return Answer(e, *e.body()); });
+  service.AddFilter().begin = [](Exchange& e) { return e.CollectBody(8 << 20); };
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+  // content-length, once shorter and once longer than the window of a stream.
+  const auto [length, updates] =
+      GENERATE(std::pair<std::string, int>("4", 0), std::pair<std::string, int>("99999", 1));
+  const std::string head = kPostBlock + "\x0f\x0d" + static_cast<char>(length.size()) + length;
+
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 4, 1, head));
+  // Answered once the filter has asked for the body.
+  client.Send(Frame(kPing, 0, 0, "12345678"));
+  std::string said = client.ReadUntil("12345678");
+  std::string body = Frame(kData, length == "4" ? 1 : 0, 1, "body");
+  if (length != "4") body += Frame(kReset, 0, 1, Number(8));
+  client.Send(body + Frame(kGoaway, 0, 0, Number(0) + Number(0)));
+  said += client.ReadAll();
+
+  INFO(length);
+  CHECK(Count(said, kWindowUpdate, 1) == updates);
 }
 
 TEST_CASE("http: a flood of pings or settings ends the connection", "[http]") {
