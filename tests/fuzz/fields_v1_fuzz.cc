@@ -25,7 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!set.ok()) return 0;
   std::string json;
   apply::AppendFieldsV1(*set, json);
-  Require(codec::ParseJson(json, arena).ok());
+  const auto parsed = codec::ParseJson(json, arena);
+  Require(parsed.ok());
+  const auto same = apply::DecodeFieldsV1(*parsed, arena);
+  Require(same.ok() && *same == *set);
   const auto back = apply::DecodeFieldsV1(json, arena);
   Require(back.ok() && *back == *set);
   std::string again;

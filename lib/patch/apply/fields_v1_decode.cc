@@ -388,10 +388,56 @@ class Decoder {
   SetBuilder out_;
 };
 
+// Reads a set that was parsed with the object it belongs to.
+class ParsedDecoder {
+ public:
+  explicit ParsedDecoder(Arena& arena) : keys_(arena), out_(arena) {}
+
+  Result<FieldSet> Decode(const Value& fields) {
+    FieldSet set;
+    bool member = false;
+    RETURN_IF_ERROR(Level(fields, set, member, 0));
+    return set;
+  }
+
+ private:
+  Status Level(const Value& fields, FieldSet& set, bool& member, std::size_t depth) {
+    if (depth > FieldSet::kDepthMax) return Malformed("exceeded max depth");
+    if (!fields.is_map() && !fields.is_null()) return Malformed("expect { or n");
+    const std::size_t mark = out_.Mark();
+    for (const Member& one : fields.members()) RETURN_IF_ERROR(OneMember(one, member, depth));
+    set = out_.Finish(mark);
+    if (set.Empty()) member = true;
+    return {};
+  }
+
+  Status OneMember(const Member& one, bool& member, std::size_t depth) {
+    if (one.key == ".") {
+      member = true;
+      return {};
+    }
+    ASSIGN_OR_RETURN(const std::optional<PathElement> element, keys_.Read(one.key));
+    if (!element) return {};
+    FieldSet::Entry entry;
+    entry.element = *element;
+    RETURN_IF_ERROR(Level(one.value, entry.children, entry.member, depth + 1));
+    out_.Add(entry);
+    return {};
+  }
+
+  KeyReader keys_;
+  SetBuilder out_;
+};
+
 }  // namespace
 
 Result<FieldSet> DecodeFieldsV1(std::string_view json, Arena& arena) {
   return Decoder(json, arena).Decode();
+}
+
+Result<FieldSet> DecodeFieldsV1(const Value& fields, Arena& arena) {
+  if (fields.type() == Value::Type::kRaw) return DecodeFieldsV1(fields.AsString(), arena);
+  return ParsedDecoder(arena).Decode(fields);
 }
 
 }  // namespace apiserver::v0::patch::apply

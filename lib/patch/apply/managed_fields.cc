@@ -22,15 +22,6 @@ constexpr std::string_view kFieldsV1 = "FieldsV1";
 
 Status BadRequest(std::string message) { return {Reason::kBadRequest, std::move(message)}; }
 
-// Returns the text of an entry's fieldsV1. Kinds that keep no text have it in parsed form.
-std::string_view FieldsText(Value fields, runtime::Arena& arena) {
-  if (fields.type() == Value::Type::kRaw) return fields.AsString();
-  if (fields.is_null()) return "{}";
-  std::string text;
-  codec::AppendJson(fields, text);
-  return arena.Copy(text);
-}
-
 // Parses identifiers whose names JSON need not escape: nearly all there are. nullopt: it is another
 // one.
 std::optional<ManagerInfo> ParsePlain(std::string_view identifier) {
@@ -140,7 +131,7 @@ Result<Managed> DecodeManagedFields(Value entries, runtime::Arena& arena) {
     const Value entry = entries.items()[i];
     const ManagerInfo info = InfoOf(entry);
     RETURN_IF_ERROR(CheckEntry(entry, info, i));
-    auto set = DecodeFieldsV1(FieldsText(entry["fieldsV1"], arena), arena);
+    auto set = DecodeFieldsV1(entry["fieldsV1"], arena);
     if (!set.ok()) {
       return BadRequest("error decoding versioned set from " + info.manager +
                         ": error decoding set: " + std::string(set.status().message()));

@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
+
+#include "apiserver/codec/json.h"
 
 namespace apiserver::inline v0 {
 namespace {
@@ -98,6 +101,37 @@ TEST_CASE("patch.apply: what is no FieldsV1 is refused", "[patch.apply]") {
     Arena arena;
     INFO(json);
     CHECK(DecodeFieldsV1(json, arena).status().reason() == Reason::kBadRequest);
+  }
+}
+
+TEST_CASE("patch.apply: FieldsV1 that was parsed with its object is the same", "[patch.apply]") {
+  for (const auto& json : std::vector<std::string>{
+           R"({"f:a":{".":{},"f:b":{}},"k:{\"name\":\"x\",\"port\":80}":{"f:c":{}},"v:1":{}})",
+           R"({"f:b":null,"f:a":{"z:b":[1]},"f:":{},"f:a\"b\\c\n\t\u0001":{},"i:+1":{}})",
+           R"({".":1})",
+           "null",
+           R"({"f:a":[]})",
+           R"({"f":{}})",
+           R"({"k:{\"a\"}":{}})",
+           R"(["f:a"])",
+           Nested(FieldSet::kDepthMax),
+           Nested(FieldSet::kDepthMax + 1),
+       }) {
+    Arena arena;
+    INFO(json);
+    const auto of_text = DecodeFieldsV1(json, arena);
+    const auto value =
+        codec::ParseJson(json, arena, nullptr, {.depth_max = FieldSet::kDepthMax + 2});
+    REQUIRE(value.ok());
+    const auto of_value = DecodeFieldsV1(*value, arena);
+    REQUIRE(of_value.ok() == of_text.ok());
+    if (of_text.ok()) {
+      CHECK(*of_value == *of_text);
+    } else {
+      CHECK(of_value.status().message() == of_text.status().message());
+    }
+    const auto of_raw = DecodeFieldsV1(runtime::Value::Raw(json), arena);
+    CHECK(of_raw.ok() == of_text.ok());
   }
 }
 

@@ -224,6 +224,11 @@ TEST_CASE("patch.apply: sets of all objects survive FieldsV1", "[patch.apply]") 
     const auto back = DecodeFieldsV1(json, arena);
     REQUIRE(back.ok());
     CHECK(*back == *set);
+    const auto parsed = codec::ParseJson(json, arena);
+    REQUIRE(parsed.ok());
+    const auto same = DecodeFieldsV1(*parsed, arena);
+    REQUIRE(same.ok());
+    CHECK(*same == *set);
   }
 }
 

@@ -177,6 +177,9 @@ FieldSet Copy(FieldSet set, runtime::Arena& arena);
 //
 // kBadRequest: it is no such JSON, or deeper than FieldSet::kDepthMax.
 Result<FieldSet> DecodeFieldsV1(std::string_view json, runtime::Arena& arena);
+// The same for a `fieldsV1` in an object: as text, if its kind keeps that, or parsed. Its texts are
+// borrowed.
+Result<FieldSet> DecodeFieldsV1(const runtime::Value& fields, runtime::Arena& arena);
 // Appends the set's fieldsV1, byte for byte as a Go server writes it.
 void AppendFieldsV1(FieldSet set, std::string& out);
 
