@@ -76,7 +76,9 @@ std::string Patched(TestServer& server, const std::string& spec) {
 
 TEST_CASE("groups: a pod sent in protobuf is served in every encoding", "[groups]") {
   const auto server = Start();
-  const KindPtr kind = apiserver::groups::core::Kinds().value()[3];
+  const auto kinds = apiserver::groups::core::Kinds().value();
+  const KindPtr kind =
+      *std::ranges::find(kinds, "Pod", [](const KindPtr& one) { return one->kind(); });
   const auto pod = apiserver::codec::DecodeObject(apiserver::codec::MediaType::kJson,
                                                   std::make_shared<const std::string>(kPod),
                                                   {.kind = kind, .version = "v1"});
