@@ -201,7 +201,8 @@ Value SuccessToValue(const StatusDetails* details, int code, Arena& arena) {
   MapBuilder map(arena);
   AddHead(map, "", arena);
   map.Add("status", Value::String("Success"));
-  if (details != nullptr) map.Add("details", DetailsToValue(*details, arena));
+  if (details != nullptr && *details != StatusDetails())
+    map.Add("details", DetailsToValue(*details, arena));
   if (code != 0) map.Add("code", Value::Int(code));
   return map.Build();
 }

@@ -132,6 +132,7 @@ http::Handler NewCreateHandler(ScopePtr scope) {
     }
     ASSIGN_OR_RETURN(const runtime::ObjectPtr created,
                      Store(*scope, exchange, std::move(object), options));
+    if (created == nullptr) return response::WriteSuccess(exchange, 201, {}, /*print_code=*/true);
     LogName(exchange.ctx(), *created);
     return response::WriteObject(exchange, 201, created, scope->target);
   };
