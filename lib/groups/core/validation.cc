@@ -8,6 +8,7 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/meta/validation.h"
+#include "groups/core/checks.h"
 #include "groups/core/secret_data.h"
 
 namespace apiserver::v0::groups::core {
@@ -17,39 +18,12 @@ using field::ErrorList;
 using field::Path;
 using runtime::Value;
 
-constexpr std::size_t kKeyBytesMax = 253;
 constexpr std::string_view kServiceAccountNameKey = "kubernetes.io/service-account.name";
 constexpr const char* kImmutable = "field is immutable when `immutable` is set";
 
 ErrorList ValidateNamedMetadata(const runtime::Object& object) {
   return meta::ValidateObjectMeta(object.metadata(), true, meta::NameIsDNSSubdomain,
                                   Path("metadata"));
-}
-
-bool IsKeyCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == '.';
-}
-
-// Follows IsConfigMapKey of k8s.io/apimachinery/pkg/util/validation.
-meta::Complaints IsConfigMapKey(std::string_view key) {
-  meta::Complaints complaints;
-  if (key.size() > kKeyBytesMax) complaints.emplace_back("must be no more than 253 characters");
-  if (key.empty() || !std::ranges::all_of(key, IsKeyCharacter)) {
-    complaints.emplace_back(
-        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
-        "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-        "'[-._a-zA-Z0-9]+')");
-  }
-  if (key == ".") {
-    complaints.emplace_back("must not be '.'");
-  } else if (key == "..") {
-    complaints.emplace_back("must not be '..'");
-    // Names in a volume: the kubelet keeps its own files there under "..".
-  } else if (key.starts_with("..")) {
-    complaints.emplace_back("must not start with '..'");
-  }
-  return complaints;
 }
 
 void CheckData(Value data, ErrorList& errors) {
@@ -81,7 +55,7 @@ void CheckDockerConfig(Value data, const std::string& key, ErrorList& errors) {
   errors.Invalid(path, "<secret contents redacted>", why);
 }
 
-void CheckPresent(Value data, std::initializer_list<const char*> keys, ErrorList& errors) {
+void CheckKeysPresent(Value data, std::initializer_list<const char*> keys, ErrorList& errors) {
   for (const char* key : keys) {
     if (data.Find(key) == nullptr) errors.Required(Path("data").Key(key));
   }
@@ -103,11 +77,11 @@ void CheckType(const runtime::Object& secret, ErrorList& errors) {
   } else if (type == "kubernetes.io/basic-auth") {
     // Either key is enough, also with an empty value.
     const bool any = data.Find("username") != nullptr || data.Find("password") != nullptr;
-    if (!any) CheckPresent(data, {"username", "password"}, errors);
+    if (!any) CheckKeysPresent(data, {"username", "password"}, errors);
   } else if (type == "kubernetes.io/ssh-auth") {
     if (data["ssh-privatekey"].size() == 0) errors.Required(Path("data").Key("ssh-privatekey"));
   } else if (type == "kubernetes.io/tls") {
-    CheckPresent(data, {"tls.crt", "tls.key"}, errors);
+    CheckKeysPresent(data, {"tls.crt", "tls.key"}, errors);
   }
 }
 
