@@ -16,11 +16,14 @@ field::ErrorList ValidatePodCreate(const runtime::Object& pod);
 field::ErrorList ValidatePodUpdate(const runtime::Object& now, const runtime::Object& before);
 field::ErrorList ValidatePodStatusUpdate(const runtime::Object& now, const runtime::Object& before);
 
-// Checks a PodSpec. `pod_name`: the name of the pod; empty for a template. `metadata`: the pod's.
-void CheckPodSpec(runtime::Value spec, std::string_view pod_name, const field::Path& path,
-                  field::ErrorList& errors);
-// Checks metadata and spec, as all validations of pods do.
-field::ErrorList ValidatePodMetadataAndSpec(const runtime::Object& pod);
+// Checks a PodSpec. `before`: the spec that it replaces, or null. `pod_name`: the name of the pod;
+// empty for a template.
+void CheckPodSpec(runtime::Value spec, runtime::Value before, std::string_view pod_name,
+                  const field::Path& path, field::ErrorList& errors);
+// Checks metadata and spec, as all validations of pods do. `before`: the pod that it replaces, or
+// null.
+field::ErrorList ValidatePodMetadataAndSpec(const runtime::Object& pod,
+                                            const runtime::Object* before);
 // Checks annotations that an update must not add, change or remove.
 field::ErrorList ValidatePodAnnotationUpdate(const runtime::Object& now,
                                              const runtime::Object& before);
