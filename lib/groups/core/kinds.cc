@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "apiserver/groups/core.h"
+#include "base/status_macros.h"
+#include "groups/core/node_strategy.h"
+#include "groups/core/pod_defaults.h"
 #include "groups/core/secret_data.h"
 #include "groups/kinds.h"
 #include "groups/workloads_api.h"
@@ -20,6 +23,16 @@ runtime::KindOptions SecretKind() {
 
 runtime::KindOptions ServiceAccountKind() {
   return {.kind = "ServiceAccount", .plural = "serviceaccounts", .short_names = {"sa"}};
+}
+
+runtime::KindOptions PodKind() {
+  return {.kind = "Pod",
+          .plural = "pods",
+          .short_names = {"po"},
+          .categories = {"all"},
+          .selectable_fields = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
+                                "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
+                                "status.podIP", "status.nominatedNodeName"}};
 }
 
 // Follows pkg/apis/core/v1/defaults.go and conversion.go.
@@ -47,13 +60,7 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
         .short_names = {"ns"},
         .namespaced = false,
         .selectable_fields = {"status.phase"}},
-       {.kind = "Pod",
-        .plural = "pods",
-        .short_names = {"po"},
-        .categories = {"all"},
-        .selectable_fields = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
-                              "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
-                              "status.podIP", "status.nominatedNodeName"}},
+       PodKind(),
        SecretKind(),
        {.kind = "Service",
         .plural = "services",
@@ -69,6 +76,27 @@ Result<std::vector<runtime::KindPtr>> ServedKinds() {
   secret.versions = {{.set_defaults = &SetSecretDefaults}};
   return KindsOfV1(workloads_api::Descriptors(), kPackage,
                    {std::move(secret), ServiceAccountKind()});
+}
+
+Result<runtime::KindPtr> BindingKind() {
+  ASSIGN_OR_RETURN(const auto kinds, KindsOfV1(workloads_api::Descriptors(), kPackage,
+                                               {{.kind = "Binding", .plural = "bindings"}}));
+  return kinds.front();
+}
+
+Result<std::vector<runtime::KindPtr>> ClusterKinds() {
+  runtime::KindOptions pod = PodKind();
+  // Names that clients of before use; podIPs can be asked for and is never found.
+  pod.selectable_fields.insert(pod.selectable_fields.end(), {"spec.host", "status.podIPs"});
+  pod.versions = {{.set_defaults = &SetPodDefaults}};
+  return KindsOfV1(workloads_api::Descriptors(), kPackage,
+                   {std::move(pod),
+                    {.kind = "Node",
+                     .plural = "nodes",
+                     .short_names = {"no"},
+                     .namespaced = false,
+                     .versions = {{.set_defaults = &SetNodeDefaults}},
+                     .selectable_fields = {"spec.unschedulable"}}});
 }
 
 }  // namespace apiserver::v0::groups::core
