@@ -68,7 +68,7 @@ class OfNamespaces final : public Plain {
 std::string ResourcePrefix(const apiserver::runtime::GroupResource& resource) {
   if (resource.resource == "services") return "services/specs";
   if (resource.resource == "endpoints") return "services/endpoints";
-  return resource.resource;
+  return resource.resource == "nodes" ? "minions" : resource.resource;
 }
 
 // Adds the kinds named, of those given, unless the server knows them.
@@ -115,7 +115,8 @@ Status InstallCore(server::GenericAPIServer& api, const CoreOptions& options) {
   const registry::StorageConfig& storage = options.storage;
   const std::shared_ptr<admission::InformedNamespaces>& namespaces = options.namespaces;
   APISERVER_RETURN_IF_ERROR(InstallAccounts(api, options));
-  std::vector<server::Resource> resources;
+  APISERVER_ASSIGN_OR_RETURN(std::vector<server::Resource> resources,
+                             groups::core::ClusterResources(*storage.clock));
   APISERVER_RETURN_IF_ERROR(Choose(groups::core::Kinds(),
                                    {"ConfigMap", "Endpoints", "Event", "Namespace", "Service"}, api,
                                    resources));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/base/clock.h"
 #include "apiserver/base/status.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/registry/store.h"
@@ -44,5 +45,22 @@ struct Options {
 // A host that serves more of the legacy group makes its stores itself, and calls SetStores.
 // kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, const Options& options);
+
+// Returns pods and nodes as a kube-apiserver serves them: with Kubernetes' defaults, validation,
+// strategies, columns and field selectors; nodes with their status, pods with status, binding,
+// eviction, ephemeralcontainers and resize. A host adds subresources of its own, such as pods/exec,
+// and passes them to server::InstallKinds(). An eviction asks no PodDisruptionBudget: there are
+// none.
+//
+//   ASSIGN_OR_RETURN(auto resources, groups::core::ClusterResources(*storage.clock));
+//   RETURN_IF_ERROR(server::InstallKinds(*server, storage, std::move(resources)).status());
+//
+// `clock` must outlive the resources and what is made of them. Each call makes new kinds. It fails
+// only if the library was built wrong.
+Result<std::vector<server::Resource>> ClusterResources(const Clock& clock);
+// Serves the resource bindings, which assigns a pod of the store `pods` to a node, as pods/binding
+// does. `clock` must outlive the server. kConflict: the server has the resource.
+Status InstallBindings(server::Handler& server, std::shared_ptr<registry::Store> pods,
+                       const Clock& clock);
 
 }  // namespace apiserver::inline v0::groups::core

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/groups/core.h"
+#include "base/status_macros.h"
+#include "groups/core/kinds.h"
+#include "groups/core/node_strategy.h"
+#include "groups/core/pod_binding.h"
+#include "groups/core/pod_strategy.h"
+#include "groups/core/pod_subresources.h"
+#include "groups/resource.h"
+
+namespace apiserver::v0::groups::core {
+namespace {
+
+using runtime::Object;
+using runtime::Value;
+
+// Returns the text of a member by its path. A bool that is missing is false.
+std::string TextAt(const Object& object, std::string_view path, bool is_bool) {
+  Value value = object.root();
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    value = value[path.substr(0, dot)];
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  if (is_bool) return value.AsBool() ? "true" : "false";
+  return std::string(value.AsString());
+}
+
+// Follows ToSelectableFields of pkg/registry/core/pod.
+std::string PodField(const Object& pod, std::string_view field) {
+  if (field == "spec.host") field = "spec.nodeName";
+  return TextAt(pod, field, field == "spec.hostNetwork");
+}
+
+std::string NodeField(const Object& node, std::string_view field) {
+  return TextAt(node, field, field == "spec.unschedulable");
+}
+
+// Adds what most resources here need besides what all built-in kinds do.
+server::Resource ClusterResource(runtime::KindPtr kind,
+                                 std::shared_ptr<const rest::Strategy> strategy,
+                                 std::shared_ptr<const rest::TableConvertor> columns,
+                                 std::string (*field_value)(const Object&,
+                                                            std::string_view) = nullptr) {
+  server::Resource resource = ResourceOf(std::move(kind), std::move(strategy), std::move(columns));
+  resource.configure = [built_in = std::move(resource.configure),
+                        field_value](registry::StoreOptions& options) {
+    built_in(options);
+    if (field_value != nullptr) options.field_value = field_value;
+  };
+  return resource;
+}
+
+Result<server::Resource> PodResource(runtime::KindPtr kind, const Clock& clock) {
+  server::Resource pods =
+      ClusterResource(std::move(kind), NewPodStrategy(clock), NewPodColumns(clock), &PodField);
+  pods.status_strategy = NewPodStatusStrategy();
+  ASSIGN_OR_RETURN(pods.subresources, PodSubresources(clock));
+  pods.configure = [configure = std::move(pods.configure)](registry::StoreOptions& options) {
+    configure(options);
+    options.return_deleted_object = true;
+  };
+  return pods;
+}
+
+server::Resource NodeResource(runtime::KindPtr kind, const Clock& clock) {
+  server::Resource nodes =
+      ClusterResource(std::move(kind), NewNodeStrategy(), NewNodeColumns(clock), &NodeField);
+  nodes.status_strategy = NewNodeStatusStrategy();
+  return nodes;
+}
+
+}  // namespace
+
+Result<std::vector<server::Resource>> ClusterResources(const Clock& clock) {
+  ASSIGN_OR_RETURN(const std::vector<runtime::KindPtr> kinds, ClusterKinds());
+  std::vector<server::Resource> resources;
+  resources.reserve(kinds.size());
+  for (const runtime::KindPtr& kind : kinds) {
+    if (kind->kind() == "Pod") {
+      ASSIGN_OR_RETURN(resources.emplace_back(), PodResource(kind, clock));
+    } else {
+      resources.push_back(NodeResource(kind, clock));
+    }
+  }
+  return resources;
+}
+
+Status InstallBindings(server::Handler& server, std::shared_ptr<registry::Store> pods,
+                       const Clock& clock) {
+  ASSIGN_OR_RETURN(const runtime::KindPtr kind, BindingKind());
+  return server.InstallAPIResource(
+      {.resource = {"", "v1", kind->plural()},
+       .storage = {{kind->plural(), NewLegacyBinding(std::move(pods), kind, clock)}}});
+}
+
+}  // namespace apiserver::v0::groups::core
