@@ -49,12 +49,13 @@ class FakeKubelet {
     bool refuses_streams = false;
   };
 
-  explicit FakeKubelet(Script script)
+  explicit FakeKubelet(Script script, http_test::Wire wire = http_test::Wire::kHttp1)
       : script_(std::move(script)),
         service_([this](http::Exchange& exchange) { return Serve(exchange); }),
-        server_(service_.service, http_test::Wire::kHttp1) {}
+        server_(service_.service, wire) {}
 
-  std::string host() { return "127.0.0.1:" + std::to_string(server_.listener().port()); }
+  int port() { return server_.listener().port(); }
+  std::string host() { return "127.0.0.1:" + std::to_string(port()); }
   // The lines "POST /exec?x=y", "open stdin", "end stdin", "over".
   http_test::Journal& journal() { return journal_; }
   std::vector<http::Request> requests() { return *requests_.Lock(); }
