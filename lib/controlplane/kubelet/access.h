@@ -82,5 +82,6 @@ Result<KubeletTarget> TargetOn(Access& access, const Context& ctx, const runtime
 std::shared_ptr<rest::Storage> NewPodExec(AccessPtr access);
 std::shared_ptr<rest::Storage> NewPodAttach(AccessPtr access);
 std::shared_ptr<rest::Storage> NewPodPortForward(AccessPtr access);
+std::shared_ptr<rest::Storage> NewPodLog(AccessPtr access, runtime::KindPtr pod);
 
 }  // namespace apiserver::inline v0::controlplane

@@ -22,6 +22,20 @@ CountCode CounterOf(const std::shared_ptr<metrics::Registry>& registry, std::str
   return [registry, &family](int code) { family.With({std::to_string(code)}).Add(); };
 }
 
+void CountLogs(Access& access, const std::shared_ptr<metrics::Registry>& registry) {
+  auto& usage = registry->Counters(
+      {.name = "kube_apiserver_pod_logs_insecure_backend_total",
+       .help = "Requests for logs of pods, by whether the kubelet's certificate was verified.",
+       .labels = {"usage"}});
+  auto& failures = registry->Counters(
+      {.name = "kube_apiserver_pod_logs_backend_tls_failure_total",
+       .help = "Requests for logs of pods whose kubelet's certificate was not trusted."});
+  access.count_log = [registry, &usage](bool skips) {
+    usage.With({skips ? "skip_tls_allowed" : "enforce_tls"}).Add();
+  };
+  access.count_log_tls_failure = [registry, &failures] { failures.With({}).Add(); };
+}
+
 // Finds the kinds by their names, and adds them to the scheme.
 Result<OptionKinds> AddKinds(runtime::Scheme& scheme) {
   OptionKinds kinds;
@@ -71,6 +85,7 @@ class Reaching final : public Connections {
   void AddToPods(server::Resource& pods) {
     Add(pods, "attach", [access = access_] { return NewPodAttach(access); });
     Add(pods, "exec", [access = access_] { return NewPodExec(access); });
+    Add(pods, "log", [access = access_, kind = pods.kind] { return NewPodLog(access, kind); });
     Add(pods, "portforward", [access = access_] { return NewPodPortForward(access); });
   }
   static void Add(server::Resource& resource, const char* name, Subresource make) {
@@ -115,6 +130,7 @@ Result<std::unique_ptr<Connections>> NewConnections(server::GenericAPIServer& se
   access->count_tunnel =
       CounterOf(registry, "apiserver_stream_tunnel_requests_total",
                 "Requests that were handled by the stream tunnel, by their codes.");
+  CountLogs(*access, registry);
   return std::unique_ptr<Connections>(std::make_unique<Reaching>(std::move(access)));
 }
 
