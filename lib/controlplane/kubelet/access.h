@@ -83,5 +83,8 @@ std::shared_ptr<rest::Storage> NewPodExec(AccessPtr access);
 std::shared_ptr<rest::Storage> NewPodAttach(AccessPtr access);
 std::shared_ptr<rest::Storage> NewPodPortForward(AccessPtr access);
 std::shared_ptr<rest::Storage> NewPodLog(AccessPtr access, runtime::KindPtr pod);
+std::shared_ptr<rest::Storage> NewPodProxy(AccessPtr access);
+std::shared_ptr<rest::Storage> NewServiceProxy(AccessPtr access);
+std::shared_ptr<rest::Storage> NewNodeProxy(AccessPtr access);
 
 }  // namespace apiserver::inline v0::controlplane

@@ -66,6 +66,12 @@ class Reaching final : public Connections {
       if (resource.kind == nullptr || !resource.kind->group().empty()) continue;
       const std::string& name = resource.kind->kind();
       if (name == "Pod") AddToPods(resource);
+      if (name == "Service") {
+        Add(resource, "proxy", [access = access_] { return NewServiceProxy(access); });
+      }
+      if (name == "Node") {
+        Add(resource, "proxy", [access = access_] { return NewNodeProxy(access); });
+      }
     }
   }
 
@@ -87,6 +93,7 @@ class Reaching final : public Connections {
     Add(pods, "exec", [access = access_] { return NewPodExec(access); });
     Add(pods, "log", [access = access_, kind = pods.kind] { return NewPodLog(access, kind); });
     Add(pods, "portforward", [access = access_] { return NewPodPortForward(access); });
+    Add(pods, "proxy", [access = access_] { return NewPodProxy(access); });
   }
   static void Add(server::Resource& resource, const char* name, Subresource make) {
     resource.subresources[name] = [make = std::move(make)](const std::shared_ptr<registry::Store>&)
