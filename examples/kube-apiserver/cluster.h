@@ -17,8 +17,8 @@ namespace kube {
 class Cluster {
  public:
   void AddFlags(apiserver::options::FlagSet& flags) { flags_.AddFlags(flags); }
-  // Checks the flags.
-  apiserver::Status Complete(const apiserver::options::RecommendedOptions& options);
+  // Checks the flags, and lets the server's certificate have the names of the service.
+  apiserver::Status Complete(apiserver::options::RecommendedOptions& options);
   void Configure(const apiserver::server::Config& config) { log_ = config.log; }
   // Adds the hooks. The server serves namespaces, services, endpoints, endpointslices and leases.
   apiserver::Status Install(apiserver::server::GenericAPIServer& server,

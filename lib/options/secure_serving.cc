@@ -69,6 +69,8 @@ void SecureServingOptions::ApplyTo(server::StandaloneOptions& standalone) const 
   standalone.port = secure_port;
   standalone.tls_cert_file = tls_cert_file;
   standalone.tls_key_file = tls_private_key_file;
+  standalone.alternate_names = alternate_names;
+  standalone.alternate_ips = alternate_ips;
   standalone.sni = tls_sni_cert_keys;
   standalone.tls = {tls_cipher_suites, tls_min_version};
 }

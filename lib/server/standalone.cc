@@ -101,6 +101,10 @@ Result<http::KeyPair> MadeServingPair(const StandaloneOptions& options,
   request.dns_names = {"localhost"};
   request.ip_addresses = {"127.0.0.1", "::1"};
   if (host != "127.0.0.1" && host != "::1") request.ip_addresses.push_back(host);
+  request.dns_names.insert(request.dns_names.end(), options.alternate_names.begin(),
+                           options.alternate_names.end());
+  request.ip_addresses.insert(request.ip_addresses.end(), options.alternate_ips.begin(),
+                              options.alternate_ips.end());
   return http::NewCertificate(authority, request, *options.clock);
 }
 

@@ -42,12 +42,14 @@ struct Serving {
     REQUIRE(api->PrepareRun().ok());
     REQUIRE(api->Start().ok());
   }
-  // The code that whoever has the kubeconfig gets, or why it gets none.
-  std::string Ask() {
+  // The code that whoever has the kubeconfig gets, or why it gets none. `name`: the server that is
+  // verified; empty: that of the kubeconfig.
+  std::string Ask(const std::string& name = "") {
     const auto config = client::ReadKubeconfig(standalone.Kubeconfig(api->port())).value();
     const auto dialer = http::NewDialer();
-    const auto connection =
-        dialer->Dial(Context::Background(), client::DialOptionsFor(config).value());
+    http::DialOptions options = client::DialOptionsFor(config).value();
+    if (!name.empty()) options.tls->server_name = name;
+    const auto connection = dialer->Dial(Context::Background(), options);
     if (!connection.ok()) return std::string(connection.status().message());
     return std::to_string(
         (*connection)->Call(Context::Background(), {.target = "/version"}).value().code);
@@ -96,6 +98,17 @@ TEST_CASE("server: the kubeconfig names the address that the server listens on",
     CHECK(serving.log.address() == row.listens + port);
     CHECK(serving.Ask() == "200");
   }
+}
+
+TEST_CASE("server: a certificate that is made has the names that are asked for", "[server]") {
+  Serving serving(
+      {.alternate_names = {"kubernetes.default"}, .alternate_ips = {"10.0.0.1", "fd00::1"}});
+  CHECK(serving.Ask() == "200");
+  for (const char* name : {"kubernetes.default", "10.0.0.1", "fd00::1", "localhost"}) {
+    CAPTURE(name);
+    CHECK(serving.Ask(name) == "200");
+  }
+  CHECK(serving.Ask("kubernetes") != "200");
 }
 
 TEST_CASE("server: an address that is none is refused with the flag and what to give", "[server]") {

@@ -22,6 +22,9 @@ struct SecureServingOptions {
   // --tls-cert-file and --tls-private-key-file: PEM, both or none.
   std::string tls_cert_file = {};
   std::string tls_private_key_file = {};
+  // Further names and addresses of a certificate that the server makes itself; no flag sets them.
+  std::vector<std::string> alternate_names = {};
+  std::vector<std::string> alternate_ips = {};
   // --tls-sni-cert-key: certificates for some names.
   std::vector<server::SniCertificateFiles> tls_sni_cert_keys = {};
   std::vector<std::string> tls_cipher_suites = {};  // --tls-cipher-suites; empty: all safe ones.

@@ -29,6 +29,9 @@ struct StandaloneOptions {
   // none. None: a certificate for localhost, 127.0.0.1, ::1 and `address`, made at every start.
   std::string tls_cert_file = "";
   std::string tls_key_file = "";
+  // Further names and addresses of the certificate that is made. Not for files of your own.
+  std::vector<std::string> alternate_names = {};
+  std::vector<std::string> alternate_ips = {};
   std::vector<SniCertificateFiles> sni = {};  // Needs files of your own.
   http::ServerTlsOptions tls = {};
   // The PEM text of the authorities that client certificates may be signed by, if it is not only
