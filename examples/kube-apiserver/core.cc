@@ -124,7 +124,12 @@ Status InstallCore(server::GenericAPIServer& api, const CoreOptions& options) {
   APISERVER_RETURN_IF_ERROR(Choose(groups::discovery::Kinds(), {"EndpointSlice"}, api, resources));
   registry::StorageConfig as_upstream = storage;
   as_upstream.resource_prefix = &ResourcePrefix;
-  APISERVER_RETURN_IF_ERROR(server::InstallKinds(api, as_upstream, std::move(resources)).status());
+  APISERVER_ASSIGN_OR_RETURN(const auto connections,
+                             apiserver::controlplane::NewConnections(api, options.connections));
+  connections->AddTo(resources);
+  APISERVER_ASSIGN_OR_RETURN(const auto stores,
+                             server::InstallKinds(api, as_upstream, std::move(resources)));
+  connections->Use(stores);
   const auto follow = [namespaces](const server::HookContext& hook) {
     return Follow(hook, *namespaces);
   };

@@ -4,6 +4,7 @@
 
 #include "apiserver/admission/namespaces.h"
 #include "apiserver/base/status.h"
+#include "apiserver/controlplane/connections.h"
 #include "apiserver/controlplane/token_request.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/registry/store.h"
@@ -20,12 +21,14 @@ struct CoreOptions {
   const std::shared_ptr<apiserver::groups::TokenObjects>& tokens;
   // For serviceaccounts/token.
   const apiserver::controlplane::TokenRequestOptions& token_requests;
+  // For pods/exec, log, proxy and their like.
+  const apiserver::controlplane::ConnectionsOptions& connections;
 };
 
 // Serves the kinds that clients expect of every cluster: namespaces, config maps, events, secrets,
 // service accounts with their tokens, services with their Endpoints and EndpointSlices, and leases,
-// unless the server has them already. Follows the namespaces. Pods and all that runs them are not
-// served.
+// unless the server has them already, and pods and nodes with the connections to them. Follows the
+// namespaces. What runs pods is not here.
 apiserver::Status InstallCore(apiserver::server::GenericAPIServer& server,
                               const CoreOptions& options);
 

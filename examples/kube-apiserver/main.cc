@@ -42,13 +42,16 @@ int main(int argc, char** argv) {
   const auto namespaces = std::make_shared<apiserver::admission::InformedNamespaces>();
   const auto tokens = std::make_shared<apiserver::groups::TokenObjects>();
   kube::Accounts accounts(tokens);
+  const auto dialer = apiserver::http::NewDialer();
+  apiserver::controlplane::ConnectionsOptions connections{.dialer = dialer.get()};
   kube::Cluster cluster;
   kube::Aggregation aggregation;
   const auto install = [&](auto& server, const auto& storage) -> Status {
     APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, {.storage = storage,
                                                          .namespaces = namespaces,
                                                          .tokens = tokens,
-                                                         .token_requests = accounts.requests()}));
+                                                         .token_requests = accounts.requests(),
+                                                         .connections = connections}));
     APISERVER_RETURN_IF_ERROR(cluster.Install(server, storage));
     APISERVER_ASSIGN_OR_RETURN(auto definitions,
                                apiserver::apiextensions::Install(server, storage));
@@ -68,6 +71,7 @@ int main(int argc, char** argv) {
            [&](auto& flags) {
              cluster.AddFlags(flags);
              accounts.AddFlags(flags);
+             connections.kubelet.AddFlags(flags);
            },
        .tokens = tokens,
        .open =
