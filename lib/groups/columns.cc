@@ -64,6 +64,17 @@ std::string Cells::Since(Value time) const {
   return registry::HumanDuration(clock_.WallNow() - parsed->ToSystem());
 }
 
+void Cells::Condition(std::string_view type, std::string_view reason, std::string_view message) {
+  runtime::MapBuilder condition(table_.arena);
+  condition.Add("type", Value::String(table_.arena.Copy(type)));
+  condition.Add("status", Value::String("True"));
+  condition.Add("reason", Value::String(table_.arena.Copy(reason)));
+  condition.Add("message", Value::String(table_.arena.Copy(message)));
+  runtime::ListBuilder conditions(table_.arena);
+  conditions.Add(condition.Build());
+  row_.conditions = conditions.Build();
+}
+
 std::shared_ptr<const rest::TableConvertor> NewColumns(
     std::vector<meta::TableColumnDefinition> columns, PrintRow print, const Clock& clock) {
   return std::make_shared<PrintedColumns>(std::move(columns), print, clock);

@@ -29,6 +29,8 @@ class Cells {
   Cells& Age(const runtime::Object& object);
   // Returns the time since a meta/v1 Time or MicroTime: "5m", or "<unknown>" if there is none.
   std::string Since(runtime::Value time) const;
+  // Adds a row condition: what kubectl hides some rows by.
+  void Condition(std::string_view type, std::string_view reason, std::string_view message);
 
  private:
   meta::Table& table_;

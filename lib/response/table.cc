@@ -68,7 +68,12 @@ class TableDocument final : public Document {
       if (json.back() != '[') json += ',';
       codec::AppendJson(cell, json);
     }
-    json += "],\"object\":";
+    json += ']';
+    if (const runtime::Value conditions = table_.rows[next_].conditions; !conditions.is_null()) {
+      json += ",\"conditions\":";
+      codec::AppendJson(conditions, json);
+    }
+    json += ",\"object\":";
     AppendObject(json);
     json += '}';
   }

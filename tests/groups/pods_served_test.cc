@@ -290,6 +290,18 @@ TEST_CASE("groups: the status of a pod is its kubelet's, and shown in columns", 
   CHECK(Contains(cells, R"("10.0.0.1","n1","\u003cnone\u003e","\u003cnone\u003e"])"));
 }
 
+TEST_CASE("groups: rows of pods that have ended say so", "[groups]") {
+  PodCluster cluster;
+  cluster.Create(kClusterPods, PodNamed("p"));
+  cluster.Patch(kClusterPods + "/p/status", "merge-patch", R"({"status":{"phase":"Succeeded"}})");
+
+  const auto table = cluster.Call("GET", kClusterPods, "", {{"Accept", kAsTable}});
+
+  CHECK(Contains(table.body,
+                 R"("conditions":[{"type":"Completed","status":"True","reason":"Succeeded",)"
+                 R"("message":"The pod has completed successfully."}],"object":)"));
+}
+
 TEST_CASE("groups: pods and nodes are selected by their fields", "[groups]") {
   PodCluster cluster;
   cluster.Create(kClusterPods, PodNamed("a", R"(,"nodeName":"n1")"));

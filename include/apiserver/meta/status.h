@@ -21,8 +21,8 @@ Status Bounded(const Status& status);
 // Returns the whole object, kind and apiVersion included, its members in Go's order. `status` must
 // be an error. Text is copied into `arena`, as much of it as Bounded() lets pass.
 runtime::Value StatusToValue(const Status& status, runtime::Arena& arena);
-// Returns `status: Success`, the answer of a delete. A code of 0 and details that are null are left
-// out.
+// Returns `status: Success`, the answer of a delete. A code of 0 is left out, as are details that
+// are null or empty.
 runtime::Value SuccessToValue(const StatusDetails* details, int code, runtime::Arena& arena);
 
 // Returns the error in `content` (kind and apiVersion included). nullopt: it is no Status, or not

@@ -27,6 +27,9 @@ struct TableRow {
   // JSON scalars, one per column; text lives in the Table's arena, or in one of its owners.
   std::vector<runtime::Value> cells;
   runtime::ObjectPtr object;  // Included in the row as includeObject asks.
+  // The row's conditions as JSON has them, [{"type": "Completed", "status": "True", …}]; kubectl
+  // hides rows by them. Null: there are none. Lives where the cells' texts do.
+  runtime::Value conditions = {};
 };
 
 // A table and the memory that its cells refer to.

@@ -230,7 +230,8 @@ using ValidateObjectUpdate = std::function<Status(const Context&, const runtime:
 class Creater {
  public:
   virtual ~Creater() = default;
-  // Stores `object` as a new one and returns it as stored, with its resourceVersion.
+  // Stores `object` as a new one and returns it as stored, with its resourceVersion. A storage that
+  // stores nothing of its own, such as bindings, may return null: the answer is a Success Status.
   //
   // The handler has cleared uid, creationTimestamp, deletionTimestamp and
   // deletionGracePeriodSeconds, set or compared metadata.namespace, tracked field owners and run

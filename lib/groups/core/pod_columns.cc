@@ -176,6 +176,12 @@ void PrintPod(const runtime::Object& pod, Cells& cells) {
       .TextOr(pod["spec"]["nodeName"].AsString(), "<none>")
       .TextOr(status["nominatedNodeName"].AsString(), "<none>")
       .Text(ReadinessGates(pod));
+  const std::string_view phase = status["phase"].AsString();
+  if (phase == "Succeeded") {
+    cells.Condition("Completed", phase, "The pod has completed successfully.");
+  } else if (phase == "Failed") {
+    cells.Condition("Completed", phase, "The pod failed.");
+  }
 }
 
 }  // namespace
