@@ -128,8 +128,8 @@ bool SameJson(Value a, Value b) {
 void Repack(Endpoints& endpoints) {
   std::vector<std::string>& addresses = endpoints.subsets.front().addresses;
   std::ranges::sort(addresses);
-  const auto twice = std::ranges::unique(addresses);
-  addresses.erase(twice.begin(), twice.end());
+  // Not ranges::unique: clang 14 does not compile what it returns.
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   if (addresses.empty()) endpoints.subsets.clear();
 }
 
