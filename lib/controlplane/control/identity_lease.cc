@@ -93,8 +93,7 @@ class Renewal {
   // Writes over what was written last, and reads it only if somebody else has changed it.
   Status Renew(const Context& ctx, client::Client& api) {
     if (latest_) {
-      const Status updated = Update(ctx, api);
-      if (updated.ok()) return updated;
+      if (Update(ctx, api).ok()) return {};
       latest_.reset();
     }
     client::Client::ObjectResult found = api.Get(ctx, Target());

@@ -110,9 +110,9 @@ class ServiceController {
 
   // A Service that is there stays as it is.
   Status CreateServiceIfNeeded(const Context& ctx, client::Client& api) const {
-    const Status found = api.Get(ctx, ServiceTarget(kServiceName)).status();
+    Status found = api.Get(ctx, ServiceTarget(kServiceName)).status();
     if (found.reason() != Reason::kNotFound) return found;
-    const Status made = api.Create(ctx, ServiceTarget(), *NewService()).status();
+    Status made = api.Create(ctx, ServiceTarget(), *NewService()).status();
     return made.reason() == Reason::kAlreadyExists ? Status() : made;
   }
 

@@ -54,7 +54,7 @@ class Tracking {
     runtime::Object& map = **found;
     if (IsDate(map["data"][kSince].AsString())) return {};
     map.Edit("data", kSince) = Today();
-    const Status updated = api.Update(ctx, ConfigMaps(kLegacyTokenTracking), map).status();
+    Status updated = api.Update(ctx, ConfigMaps(kLegacyTokenTracking), map).status();
     // Another server was first; the next step looks again.
     const bool lost =
         updated.reason() == Reason::kNotFound || updated.reason() == Reason::kConflict;
@@ -66,7 +66,7 @@ class Tracking {
     if (created_ && now < *created_ + options_.creation_period) return {};
     const auto map = NewObject({"", "v1", "ConfigMap"}, kTrackingNamespace, kLegacyTokenTracking);
     map->Edit("data", kSince) = Today();
-    const Status made = api.Create(ctx, ConfigMaps(), *map).status();
+    Status made = api.Create(ctx, ConfigMaps(), *map).status();
     if (!made.ok() && made.reason() != Reason::kAlreadyExists) return made;
     created_ = now;
     return {};

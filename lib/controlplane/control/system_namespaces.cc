@@ -26,7 +26,7 @@ Status CreateIfNeeded(const Context& ctx, client::Client& api, const std::string
 }  // namespace
 
 Status AddSystemNamespaces(server::GenericAPIServer& server, SystemNamespacesOptions options) {
-  const auto step = [options](const Context& ctx, client::Client& api) {
+  const auto step = [options = std::move(options)](const Context& ctx, client::Client& api) {
     std::chrono::milliseconds pause = options.period;
     for (const std::string& name : options.namespaces) {
       const Status made = CreateIfNeeded(ctx, api, name);

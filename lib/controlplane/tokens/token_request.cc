@@ -24,7 +24,7 @@ using runtime::Value;
 using Reference = ServiceAccountTokenRequest::Reference;
 using StorePtr = std::shared_ptr<registry::Store>;
 
-constexpr std::int64_t kMinSeconds = 10 * 60;
+constexpr std::int64_t kMinSeconds = std::int64_t{10} * 60;
 constexpr std::int64_t kMaxSeconds = std::int64_t{1} << 32;
 constexpr char kIssuedCredentialId[] = "authentication.kubernetes.io/issued-credential-id";
 

@@ -123,16 +123,16 @@ void DropDisabledPodFields(runtime::Object& pod, const runtime::Object* old) {
 void ApplyLabelKeys(runtime::Object& pod) {
   const Value labels = pod.labels();
   const auto apply = [&](MapEdit& owner) { ApplyKeys(owner, labels); };
+  const auto apply_to_terms = [&](MapEdit& terms) {
+    terms.Items("preferredDuringSchedulingIgnoredDuringExecution",
+                [&](MapEdit& term) { term.Member("podAffinityTerm", apply); });
+    terms.Items("requiredDuringSchedulingIgnoredDuringExecution", apply);
+  };
   MapEdit root(pod.root(), pod.arena());
   root.Member("spec", [&](MapEdit& spec) {
     spec.Member("affinity", [&](MapEdit& affinity) {
-      for (const char* const which : {"podAffinity", "podAntiAffinity"}) {
-        affinity.Member(which, [&](MapEdit& terms) {
-          terms.Items("preferredDuringSchedulingIgnoredDuringExecution",
-                      [&](MapEdit& term) { term.Member("podAffinityTerm", apply); });
-          terms.Items("requiredDuringSchedulingIgnoredDuringExecution", apply);
-        });
-      }
+      affinity.Member("podAffinity", apply_to_terms);
+      affinity.Member("podAntiAffinity", apply_to_terms);
     });
     spec.Items("topologySpreadConstraints", apply);
   });

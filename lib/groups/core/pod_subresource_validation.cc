@@ -51,21 +51,25 @@ void CheckRemoved(Value now, Value before, const Path& path, ErrorList& errors) 
   }
 }
 
-// Sets cpu and memory to what they were, which so may change.
+// Sets cpu and memory among `amounts` to what they were.
+void SetOldAmounts(MapEdit& amounts, Value old) {
+  for (const char* const name : {"cpu", "memory"}) {
+    if (!old[name].is_null()) {
+      amounts.Set(name, old[name]);
+    } else if (!amounts[name].is_null()) {
+      amounts.Erase(name);
+    }
+  }
+}
+
+// Sets cpu and memory of a container to what they were, since these may change.
 Value WithOldAmounts(Value container, Value before, runtime::Arena& arena) {
   MapEdit edit(container, arena);
   if (container["resources"].is_null()) edit.Set("resources", Value::Map({}));
   edit.Member("resources", [&](MapEdit& resources) {
     for (const char* const list : {"limits", "requests"}) {
       MapEdit amounts(resources[list], arena);
-      const Value old = before["resources"][list];
-      for (const char* const name : {"cpu", "memory"}) {
-        if (!old[name].is_null()) {
-          amounts.Set(name, old[name]);
-        } else if (!amounts[name].is_null()) {
-          amounts.Erase(name);
-        }
-      }
+      SetOldAmounts(amounts, before["resources"][list]);
       if (!amounts.changed()) continue;
       if (amounts.Build().size() == 0) {
         resources.Erase(list);

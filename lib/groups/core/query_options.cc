@@ -44,11 +44,8 @@ Result<Value> ListFrom(const runtime::Field& field, const meta::QueryValues& que
   const bool numbers = field.schema->items()->type == SchemaType::kInteger;
   for (const auto& [name, text] : query) {
     if (name != field.name()) continue;
-    if (numbers) {
-      RETURN_IF_ERROR(AddPorts(text, list));
-    } else {
-      list.Add(Value::String(arena.Copy(text)));
-    }
+    if (!numbers) list.Add(Value::String(arena.Copy(text)));
+    if (numbers) RETURN_IF_ERROR(AddPorts(text, list));
   }
   return list.size() == 0 ? Value() : list.Build();
 }

@@ -18,6 +18,8 @@ using field::Path;
 using runtime::Value;
 
 constexpr std::int64_t kWeightMax = 100;
+constexpr char kRequiredDuringScheduling[] = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr char kPreferredDuringScheduling[] = "preferredDuringSchedulingIgnoredDuringExecution";
 
 void CheckOperatorValues(Value requirement, const Path& path, ErrorList& errors) {
   const std::string_view op = requirement["operator"].AsString();
@@ -92,10 +94,8 @@ void CheckWeight(Value term, const Path& path, ErrorList& errors) {
 }
 
 void CheckNodeAffinity(Value affinity, const Path& path, ErrorList& errors) {
-  if (const Value needed = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
-      !needed.is_null()) {
-    const Path at =
-        path.Child("requiredDuringSchedulingIgnoredDuringExecution").Child("nodeSelectorTerms");
+  if (const Value needed = affinity[kRequiredDuringScheduling]; !needed.is_null()) {
+    const Path at = path.Child(kRequiredDuringScheduling).Child("nodeSelectorTerms");
     if (needed["nodeSelectorTerms"].size() == 0) {
       errors.Required(at, "must have at least one node selector term");
     }
@@ -104,11 +104,10 @@ void CheckNodeAffinity(Value affinity, const Path& path, ErrorList& errors) {
       CheckNodeTerm(term, false, at.Index(i++), errors);
     }
   }
-  const char* const kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   std::size_t i = 0;
-  for (const Value& term : affinity[kPreferred].items()) {
+  for (const Value& term : affinity[kPreferredDuringScheduling].items()) {
     if (errors.full()) return;
-    const Path at = path.Child(kPreferred).Index(i++);
+    const Path at = path.Child(kPreferredDuringScheduling).Index(i++);
     CheckWeight(term, at, errors);
     CheckNodeTerm(term["preference"], true, at.Child("preference"), errors);
   }
@@ -177,17 +176,15 @@ void CheckPodTerm(Value term, const Path& path, ErrorList& errors) {
 }
 
 void CheckPodAffinity(Value affinity, const Path& path, ErrorList& errors) {
-  const char* const kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-  const char* const kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   std::size_t i = 0;
-  for (const Value& term : affinity[kRequired].items()) {
+  for (const Value& term : affinity[kRequiredDuringScheduling].items()) {
     if (errors.full()) return;
-    CheckPodTerm(term, path.Child(kRequired).Index(i++), errors);
+    CheckPodTerm(term, path.Child(kRequiredDuringScheduling).Index(i++), errors);
   }
   i = 0;
-  for (const Value& term : affinity[kPreferred].items()) {
+  for (const Value& term : affinity[kPreferredDuringScheduling].items()) {
     if (errors.full()) return;
-    const Path at = path.Child(kPreferred).Index(i++);
+    const Path at = path.Child(kPreferredDuringScheduling).Index(i++);
     CheckWeight(term, at, errors);
     CheckPodTerm(term["podAffinityTerm"], at.Child("podAffinityTerm"), errors);
   }
