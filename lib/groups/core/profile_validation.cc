@@ -61,8 +61,8 @@ std::set<std::string_view> ContainerNames(Value spec) {
 }
 
 void CheckAppArmorText(std::string_view key, std::string_view profile,
-                             const std::set<std::string_view>& containers, const Path& path,
-                             ErrorList& errors) {
+                       const std::set<std::string_view>& containers, const Path& path,
+                       ErrorList& errors) {
   const std::string_view name = key.substr(kAppArmorPrefix.size());
   if (!containers.contains(name)) errors.Invalid(path.Key(key), name, "container not found");
   if (profile.empty() || profile == kRuntime || profile == kUnconfined ||
