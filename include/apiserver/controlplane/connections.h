@@ -43,7 +43,8 @@ struct ConnectionsOptions {
 // Kubelets are asked over SPDY/3.1 or HTTP; WebSockets of v5.channel.k8s.io and of tunnels are
 // translated. The options in a query are validated and shown to admission (CONNECT). Requests are
 // forwarded to addresses of pods, services and nodes only if they are global unicast, and logs,
-// exec, attach and port-forward to whatever address the pod's node has. Used by one thread.
+// exec, attach and port-forward to whatever address the pod's node has. Used by one thread; does
+// not block.
 class Connections {
  public:
   virtual ~Connections() = default;

@@ -78,6 +78,7 @@ struct ConnectionInfoDeps {
 };
 
 // Makes a getter over the nodes that `nodes` returns; a null one means that there are none yet.
+// `nodes` is called on the server's threads, once a connection, and must not block.
 // kInvalid, kNotFound: a file cannot be used; the message names its flag.
 Result<std::shared_ptr<ConnectionInfoGetter>> NewConnectionInfoGetter(
     const KubeletOptions& options, std::function<std::shared_ptr<rest::Getter>()> nodes,

@@ -57,7 +57,8 @@ struct Program {
   // Arguments of kubectl that the start suggests, e.g. "get flunders -w", after "api-resources".
   std::vector<std::string> suggestions = {};
   // Adds flags of the program's own behind the library's. Called each time that a command line is
-  // to be read, on main's thread; what it adds must outlive the program. Null: there are none.
+  // to be read, on main's thread; may block. What it adds must outlive the program. Null: there are
+  // none.
   std::function<void(options::FlagSet& flags)> add_flags = nullptr;
   // The objects that tokens of service accounts and bootstrap tokens are checked against. Set:
   // `install` serves secrets and service accounts, and gives their stores to it. Null: they are
