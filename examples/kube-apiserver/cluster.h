@@ -12,7 +12,7 @@
 
 namespace kube {
 
-// What a server does for its cluster, as flags tell: the namespaces that every cluster has, the
+// The work of a server for its cluster, as flags tell: the namespaces that every cluster has, the
 // service kubernetes with its endpoints, and the Lease that tells that the server lives.
 class Cluster {
  public:

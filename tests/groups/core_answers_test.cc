@@ -42,7 +42,7 @@ std::string Text(Value value) {
   return text;
 }
 
-// What becomes of a member; null: it is removed.
+// Returns the new value of a member; null: it is removed.
 Value Mutated(Value value, std::string_view mutation, Arena& arena) {
   if (mutation == "remove") return {};
   if (mutation == "flip") return Value::Bool(!value.AsBool());

@@ -65,7 +65,7 @@ class ConnectionInfoGetter {
   virtual void Stop() = 0;
 };
 
-// What a ConnectionInfoGetter works with. All outlive it.
+// The services that a ConnectionInfoGetter uses. All outlive it.
 struct ConnectionInfoDeps {
   // Required. Dials kubelets.
   http::Dialer* dialer = nullptr;

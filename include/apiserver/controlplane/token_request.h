@@ -44,7 +44,7 @@ struct TokenRequestOptions {
 };
 
 // Makes the storage of the subresource "token" of `accounts`, the store of service accounts.
-// Whoever may create it may act as the account. Bodies are of
+// The right to create it is the right to act as the account. Bodies are of
 // groups::authentication::TokenRequestKind(). kInvalid: there is no issuer, or no store.
 //
 //   groups::core::Options core{…};

@@ -47,7 +47,7 @@ void CheckRecursiveReadOnly(Value mount, const Path& path, ErrorList& errors) {
   }
 }
 
-// What a container has mounted, as far as its mounts have been looked at.
+// The mounts of a container that have been looked at so far.
 struct Mounted {
   const Used devices;
   std::set<std::string_view> paths;

@@ -125,7 +125,7 @@ void CheckEphemeralOnly(Value container, const Path& path, ErrorList& errors) {
        {"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules",
         "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"}) {
     const Value value = container[key];
-    // Of these only resources are a struct by value, which is there without being set.
+    // Resources alone are a struct by value, which is there without being set.
     const bool set = std::string_view(key) == "resources" ? value.size() != 0 : !value.is_null();
     if (set) errors.Forbidden(path.Child(key), kNotEphemeral);
   }

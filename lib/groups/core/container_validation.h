@@ -13,7 +13,7 @@
 // `errors`.
 namespace apiserver::inline v0::groups::core {
 
-// What the rules of a container need to know of its pod.
+// The facts of a pod that the rules of its containers need.
 struct PodScope {
   explicit PodScope(runtime::Value pod_spec);
 

@@ -12,7 +12,7 @@
 namespace apiserver::inline v0::groups::core {
 
 std::shared_ptr<const rest::Strategy> NewNodeStrategy();
-// Of nodes/status.
+// Returns the strategy of nodes/status.
 std::shared_ptr<const rest::Strategy> NewNodeStatusStrategy();
 std::shared_ptr<const rest::TableConvertor> NewNodeColumns(const Clock& clock);
 void SetNodeDefaults(runtime::Object& node);

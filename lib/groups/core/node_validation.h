@@ -7,7 +7,7 @@
 namespace apiserver::inline v0::groups::core {
 
 field::ErrorList ValidateNode(const runtime::Object& node);
-// Of the node and of its status.
+// Checks updates of the node and of its status.
 field::ErrorList ValidateNodeUpdate(const runtime::Object& now, const runtime::Object& before);
 
 }  // namespace apiserver::inline v0::groups::core

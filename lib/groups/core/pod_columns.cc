@@ -44,7 +44,7 @@ std::string WhyTerminated(Value terminated) {
   return "ExitCode:" + std::to_string(terminated["exitCode"].AsInt());
 }
 
-// What printPod of pkg/printers/internalversion finds out about a pod.
+// The facts of a pod that printPod of pkg/printers/internalversion prints.
 class PodSummary {
  public:
   explicit PodSummary(const runtime::Object& pod) : spec_(pod["spec"]), status_(pod["status"]) {

@@ -94,7 +94,7 @@ void CheckTransitions(Value now, Value before, const char* list, const char* con
   }
 }
 
-// Of several addresses there must be one of each family.
+// Checks that several addresses are one of each family.
 void CheckFamilies(const std::vector<std::string_view>& ips, Value list, const Path& path,
                    ErrorList& errors) {
   if (ips.size() < 2) return;

@@ -45,7 +45,7 @@ Value FirstStatus(Object& pod, const Clock& clock) {
   return status.Build();
 }
 
-// What all strategies of pods have in common.
+// The common base of all strategies of pods.
 class PodRules : public rest::Strategy {
  public:
   bool NamespaceScoped() const override { return true; }

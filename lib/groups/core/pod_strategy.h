@@ -11,7 +11,7 @@
 namespace apiserver::inline v0::groups::core {
 
 std::shared_ptr<const rest::Strategy> NewPodStrategy(const Clock& clock);
-// Of pods/status: a write changes the status, labels and annotations.
+// Returns the strategy of pods/status: a write changes the status, labels and annotations.
 std::shared_ptr<const rest::Strategy> NewPodStatusStrategy();
 
 std::shared_ptr<const rest::TableConvertor> NewPodColumns(const Clock& clock);

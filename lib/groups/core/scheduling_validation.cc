@@ -235,7 +235,7 @@ void CheckMinDomains(Value constraint, const Path& path, ErrorList& errors) {
       "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " + std::string(action));
 }
 
-// What makes a constraint another one: topologyKey and whenUnsatisfiable.
+// The key by which constraints differ: topologyKey and whenUnsatisfiable.
 using ConstraintKey = std::pair<std::string_view, std::string_view>;
 
 ConstraintKey KeyOf(Value constraint) {

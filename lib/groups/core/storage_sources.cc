@@ -236,7 +236,7 @@ bool CheckStorageSource(std::string_view type, Value source, const Path& path, E
   } else if (!CheckRequiredMembers(type, source, path, errors)) {
     return false;
   }
-  // What some have beside the members that all need.
+  // These checks are of some sources alone.
   if (const Value partition = source["partition"]; !partition.is_null() && type != "scaleIO") {
     if (partition.AsInt() < 0 || partition.AsInt() > kPartitionMax) {
       InvalidNumber(errors, path.Child("partition"), partition.AsInt(),

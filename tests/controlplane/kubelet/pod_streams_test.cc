@@ -32,7 +32,7 @@ FakeKubelet::Script Echoing() {
               }};
 }
 
-// What the client hears on each channel until the end.
+// The bytes that the client hears on each channel until the end.
 struct Heard {
   explicit Heard(WebSocketClient& client) {
     for (ServerFrame frame = client.Read(); frame.binary() || frame.first == 0x89;
