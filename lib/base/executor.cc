@@ -13,10 +13,12 @@ void WakeTarget(const std::weak_ptr<Wakeable>& target) {
 }  // namespace
 
 void Waker::Wake() const {
-  // A live target keeps its executor alive; without one the executor may be gone.
-  const auto alive = target_.lock();
+  // A live target keeps its executor alive; without one the executor may be gone. The reference is
+  // handed on, as this thread must not be the one that destroys the target.
+  auto alive = target_.lock();
   if (alive == nullptr) return;
-  home_->Post([target = target_] { WakeTarget(target); });
+  Executor& home = *home_;
+  home.Post([alive = std::move(alive)] { alive->OnWake(); });
 }
 
 // Posts one task per executor instead of one per waker, for an event that wakes many watches.
@@ -39,7 +41,7 @@ void Waker::WakeAll(std::span<const Waker> wakers) {
     group->targets.push_back(waker.target_);
   }
   for (Group& group : groups) {
-    group.home->Post([targets = std::move(group.targets)] {
+    group.home->Post([alive = std::move(group.alive), targets = std::move(group.targets)] {
       for (const auto& target : targets) WakeTarget(target);
     });
   }

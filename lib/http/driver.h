@@ -166,6 +166,10 @@ class ExchangeDriver final : public Exchange,
 
   // Tells the loop. Any thread.
   void Signal(Signals what);
+  // Signals with the reference of another thread, which may be the last and must end on the loop.
+  // `what`: Signals, or zero.
+  static void SignalWith(std::shared_ptr<ExchangeDriver> self, std::uint32_t what);
+  static void DeliverTo(Loop& loop, std::shared_ptr<LoopEvent> event);
   // Runs steps from `step` on until one of them has to wait, or the last is done.
   void Advance(Step step, bool on_loop);
   // Starts the wait of a Step::Later. True: it was resumed at once, with `step`.

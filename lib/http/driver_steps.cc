@@ -2,6 +2,7 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "apiserver/base/sync.h"
@@ -24,17 +25,21 @@ struct Resume::Target {
 
   explicit Target(std::shared_ptr<ExchangeDriver> exchange) : driver(std::move(exchange)) {}
 
+  // Gives the reference away on every way out: the exchange may be over, and its service gone,
+  // before this thread runs on.
   void Resumed(Step with) {
     step.emplace(std::move(with));
     const auto before = bits.fetch_or(kResumed);
     // While `start` still runs, its thread goes on; see BeginLater.
     if ((before & kStarted) != 0 && (before & kAbandoned) == 0) {
-      driver->Signal(ExchangeDriver::kResumed);
+      return ExchangeDriver::SignalWith(std::move(driver), ExchangeDriver::kResumed);
     }
-    driver.reset();
+    if (starter == std::this_thread::get_id()) return driver.reset();
+    ExchangeDriver::SignalWith(std::move(driver), 0);
   }
 
   std::shared_ptr<ExchangeDriver> driver;
+  const std::thread::id starter = std::this_thread::get_id();
   std::optional<Step> step;
   std::atomic<std::uint32_t> bits{0};
 };
@@ -205,12 +210,22 @@ void ExchangeDriver::DroppedByPool() {
 // A signal that is lost leaves its request without an answer: off the loop it is tried again until
 // there is memory for it.
 void ExchangeDriver::Signal(Signals what) {
-  if (signals_.fetch_or(what) != 0) return;
+  if (signals_.fetch_or(what) == 0) DeliverTo(*loop_, shared_from_this());
+}
+
+// Delivers though another signal is on its way: that one may be handled before this returns.
+void ExchangeDriver::SignalWith(std::shared_ptr<ExchangeDriver> self, std::uint32_t what) {
+  const std::shared_ptr<Loop> loop = self->loop_;
+  self->signals_.fetch_or(what);
+  DeliverTo(*loop, std::move(self));
+}
+
+void ExchangeDriver::DeliverTo(Loop& loop, std::shared_ptr<LoopEvent> event) {
   for (int tries = kDeliveriesMax;; --tries) {
     try {
-      return loop_->Deliver(shared_from_this());
+      return loop.Deliver(std::move(event));
     } catch (const std::bad_alloc&) {
-      if (loop_->Inside() || tries == 0) throw;
+      if (loop.Inside() || tries == 0) throw;
       (void)Notification().WaitFor(kDeliveryPause);
     }
   }

@@ -257,7 +257,7 @@ void Loop::Post(Task task) {
   if (bell) bell->Ring();
 }
 
-void Loop::Deliver(std::shared_ptr<LoopEvent> event) {
+void Loop::Deliver(std::shared_ptr<LoopEvent>&& event) {
   if (Inside()) {
     events_.push_back(std::move(event));
     return;

@@ -66,8 +66,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   bool may_block() const override { return false; }
   bool Inside() const override;
 
-  // Calls `event->OnLoop()` on the loop. After Stop() the calling thread does it. Any thread.
-  void Deliver(std::shared_ptr<LoopEvent> event);
+  // Calls `event->OnLoop()` on the loop, and destroys the reference there. After Stop() the calling
+  // thread does it. Takes nothing if it throws. Any thread.
+  void Deliver(std::shared_ptr<LoopEvent>&& event);
 
   // The rest: on the loop only.
   //

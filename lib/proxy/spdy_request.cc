@@ -36,18 +36,27 @@ http::ClientRequestHead HeadOf(SpdyRequest& request, const Tenant& tenant) {
   return head;
 }
 
+// Goes on with a request after its upgrade. What keeps the exchange is handed to its loop, or goes
+// before the Resume does: on the loop of the upgrade the exchange must not end.
+struct AfterUpgrade {
+  http::Resume resume;
+  std::shared_ptr<Asked> asked;  // Destroyed first.
+
+  void operator()(SpdyUpgrade::Outcome outcome) {
+    resume.OnLoop([asked = std::move(asked), outcome = std::move(outcome)]() mutable {
+      asked->gone.Reset();
+      return asked->answer(*asked->exchange,
+                           {std::move(outcome), std::move(asked->place), asked->limits});
+    });
+  }
+};
+
 void Start(const std::shared_ptr<Asked>& asked, SpdyUpgrade::Setup setup, http::Resume resume) {
   const auto upgrade = NewSpdyUpgrade(std::move(setup));
   asked->gone = asked->exchange->ctx().OnDone([weak = std::weak_ptr(upgrade)] {
     if (const auto lost = weak.lock()) lost->Cancel();
   });
-  upgrade->Start([asked, resume = std::move(resume)](SpdyUpgrade::Outcome outcome) mutable {
-    resume.OnLoop([asked, outcome = std::move(outcome)]() mutable {
-      asked->gone.Reset();
-      return asked->answer(*asked->exchange,
-                           {std::move(outcome), std::move(asked->place), asked->limits});
-    });
-  });
+  upgrade->Start(AfterUpgrade{std::move(resume), asked});
 }
 
 }  // namespace

@@ -51,6 +51,25 @@ struct Forwarding {
 };
 using ForwardingPtr = std::shared_ptr<Forwarding>;
 
+// Goes on with a request after its way, a RoundTrip or a Pipe. What keeps the exchange is handed to
+// its loop, or goes before the Resume does: it must not end on the loop of the way, which may go on
+// when the server has gone.
+template <class Way>
+struct AfterWay {
+  using PassOn = http::Step (*)(Forwarding&, Result<http::ResponseHead>, std::shared_ptr<Way>);
+  PassOn pass_on;
+  http::Resume resume;
+  std::weak_ptr<Way> way;
+  ForwardingPtr forwarding;  // Destroyed first.
+
+  void operator()(Result<http::ResponseHead> answer) {
+    resume.OnLoop([pass_on = pass_on, forwarding = std::move(forwarding), way = way.lock(),
+                   answer = std::move(answer)]() mutable {
+      return pass_on(*forwarding, std::move(answer), std::move(way));
+    });
+  }
+};
+
 // An error of the client's own is not the backend's.
 Status BackendError(const Forwarding& forwarding, const Status& why) {
   if (why.reason() == Reason::kBadRequest || why.code() == 408) return why;
@@ -100,12 +119,13 @@ void RewriteLinks(const Forwarding& forwarding, http::ResponseHead& head,
 }
 
 // Gives the client the backend's answer. On the exchange's loop.
-http::Step PassOn(Forwarding& forwarding, Result<http::ResponseHead> answer, RoundTrip& trip) {
+http::Step PassOn(Forwarding& forwarding, Result<http::ResponseHead> answer,
+                  std::shared_ptr<RoundTrip> trip) {
   forwarding.gone.Reset();
   http::Exchange& exchange = *forwarding.exchange;
   if (!answer.ok()) return forwarding.Fail(BackendError(forwarding, answer.status()));
   // Destroying it ends the trip, on every way out.
-  auto body = trip.Body();
+  auto body = trip->Body();
   http::ResponseHead head = *std::move(answer);
   head.close_connection = false;
   RemoveHopByHop(head.headers);
@@ -158,12 +178,7 @@ void StartTrip(const ForwardingPtr& forwarding, RoundTrip::Setup setup, http::Re
   forwarding->gone = forwarding->exchange->ctx().OnDone([weak = std::weak_ptr(trip)] {
     if (const auto lost = weak.lock()) lost->Cancel();
   });
-  trip->Start([forwarding, weak = std::weak_ptr(trip),
-               resume = std::move(resume)](Result<http::ResponseHead> answer) mutable {
-    resume.OnLoop([forwarding, trip = weak.lock(), answer = std::move(answer)]() mutable {
-      return PassOn(*forwarding, std::move(answer), *trip);
-    });
-  });
+  trip->Start(AfterWay<RoundTrip>{&PassOn, std::move(resume), trip, forwarding});
 }
 
 // A body that a filter has read is sent as a whole.
@@ -254,12 +269,7 @@ void StartPipe(const ForwardingPtr& forwarding, Pipe::Setup setup, http::Resume 
   forwarding->gone = forwarding->exchange->ctx().OnDone([weak = std::weak_ptr(pipe)] {
     if (const auto lost = weak.lock()) lost->Cancel();
   });
-  pipe->Start([forwarding, weak = std::weak_ptr(pipe),
-               resume = std::move(resume)](Result<http::ResponseHead> answer) mutable {
-    resume.OnLoop([forwarding, pipe = weak.lock(), answer = std::move(answer)]() mutable {
-      return PassUpgradeOn(*forwarding, std::move(answer), std::move(pipe));
-    });
-  });
+  pipe->Start(AfterWay<Pipe>{&PassUpgradeOn, std::move(resume), pipe, forwarding});
 }
 
 http::Step ServeUpgrade(const ForwardingPtr& forwarding) {

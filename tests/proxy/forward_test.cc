@@ -279,4 +279,32 @@ TEST_CASE("proxy: an answer is passed on as it comes", "[proxy]") {
 }
 
 }  // namespace
+// The loop of the pool belongs to the host: a request that ends there may end after its server.
+TEST_CASE("proxy: a forwarded request does not end on the pool's loop", "[proxy]") {
+  struct Ending {
+    explicit Ending(std::function<void()> tell) : tell(std::move(tell)) {}
+    ~Ending() { tell(); }
+    std::function<void()> tell;
+  };
+  struct Held {
+    std::shared_ptr<Ending> value;
+  };
+  Backend backend(Text("here"));
+  Front front({.location = backend.At("/")});
+  Journal ended;
+  const Executor& pool = front.rules().pool->loop();
+  front.service().AddFilter().begin = [&](http::Exchange& exchange) {
+    exchange.ctx().Set(Held{std::make_shared<Ending>(
+        [&] { ended.Add(pool.Inside() ? "on the pool's loop" : "elsewhere"); })});
+    return http::Step::Next();
+  };
+  constexpr std::size_t kRequests = 64;
+  const auto connection = front.Connect();
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    REQUIRE(connection->Call(Soon(), {.target = "/"})->code == 200);
+  }
+  REQUIRE(ended.AwaitCount(kRequests));
+  for (const std::string& line : ended.lines()) CHECK(line == "elsewhere");
+}
+
 }  // namespace proxy_test

@@ -32,21 +32,28 @@ http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetO
   return response::WriteObject(exchange, 200, *object, scope->target);
 }
 
+// Goes on with a request once its stream is open. What keeps the exchange is handed to its loop, or
+// goes before the Resume does.
+struct AfterOpening {
+  http::Resume resume;
+  std::shared_ptr<http::Exchange> exchange;  // Destroyed first.
+
+  void operator()(Result<rest::ResourceStreamer::Input> input) {
+    resume.OnLoop([exchange = std::move(exchange),
+                   input = std::move(input)]() mutable -> http::Step {
+      if (!input.ok()) return input.status();
+      return response::WriteStream(*exchange, std::move(input->body), std::move(input->media_type));
+    });
+  }
+};
+
 // The body is pulled while the response is sent, for as long as the streamer has data. The exchange
 // lives until then.
 http::Step Stream(const ScopePtr& scope, http::Exchange& exchange) {
   return http::Step::Later([scope, shared = exchange.Share()](http::Resume resume) mutable {
     const std::string& name = shared->Get<request::RequestInfo>().name;
-    scope->capabilities.streamer->InputStreamLater(
-        shared->ctx(), name, shared->query().all(),
-        [shared, resume = std::move(resume)](Result<rest::ResourceStreamer::Input> input) mutable {
-          resume.OnLoop(
-              [shared = std::move(shared), input = std::move(input)]() mutable -> http::Step {
-                if (!input.ok()) return input.status();
-                return response::WriteStream(*shared, std::move(input->body),
-                                             std::move(input->media_type));
-              });
-        });
+    scope->capabilities.streamer->InputStreamLater(shared->ctx(), name, shared->query().all(),
+                                                   AfterOpening{std::move(resume), shared});
   });
 }
 
