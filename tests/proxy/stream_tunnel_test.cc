@@ -189,4 +189,61 @@ TEST_CASE("proxy: a tunnel ends with its kubelet, its client, or a text message"
   CHECK(tunnel.service.ends.AwaitCount(1));
 }
 
+// As a translated exec: the loop of the kubelet's connection may go on without the server.
+TEST_CASE("proxy: a tunnel keeps nothing of a request when its server has gone", "[proxy]") {
+  struct Held {
+    std::shared_ptr<int> value;
+  };
+  FakeKubelet kubelet(EchoPorts());
+  TunnelServer tunnel(kubelet.host());
+  std::weak_ptr<int> held;
+  tunnel.service.AddFilter().begin = [&](http::Exchange& exchange) {
+    auto value = std::make_shared<int>(1);
+    held = value;
+    exchange.ctx().Set(Held{std::move(value)});
+    return http::Step::Next();
+  };
+  auto client = tunnel.Client();
+  REQUIRE(client.head().code == 101);
+  proxy::SpdyFrameWriter writer;
+  std::string bytes;
+  REQUIRE(writer.SynStream(1, {{"streamtype", "data"}, {"port", "80"}}, false, bytes));
+  client.Write(ClientFrame(0x82, bytes));
+  REQUIRE(client.Read().binary());
+  REQUIRE_FALSE(held.expired());
+  Notification go_on;
+  tunnel.dialer->loop().Post([&] { go_on.Wait(); });
+
+  tunnel.server->StopListening();
+
+  CHECK(held.expired());
+  go_on.Notify();
+  CHECK(kubelet.journal().Await("over"));
+}
+
+// A refused write must not hide what came before: what a kubelet said last is why it closed.
+TEST_CASE("proxy: a tunnel passes on what its kubelet sent before it closed", "[proxy]") {
+  http_test::RawServer kubelet;
+  TunnelServer tunnel("127.0.0.1:" + std::to_string(kubelet.port()));
+  std::optional<WebSocketClient> client;
+  Thread asking("asking", [&] { client.emplace(tunnel.Client()); });
+  {
+    auto asked = kubelet.Accept();
+    asked.ReadUntil("\r\n\r\n");
+    asked.Send(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
+        "X-Stream-Protocol-Version: portforward.k8s.io\r\n\r\n");
+    asking.Join();
+    REQUIRE(client->head().code == 101);
+    asked.Send("last words");
+  }
+  // The kubelet is gone: some of this meets a closed connection.
+  for (int i = 0; i < 8; ++i) client->Write(ClientFrame(0x82, std::string(4096, 'x')));
+  std::string heard;
+  ServerFrame frame = client->Read();
+  for (; frame.binary(); frame = client->Read()) heard += frame.payload;
+  CHECK(heard == "last words");
+  CHECK(frame.close_code() == 1000);
+}
+
 }  // namespace proxy_test
