@@ -43,7 +43,34 @@ inline server::Resource PlainResource(const std::string& kind, const std::string
   return {.kind = std::move(made).value(), .strategy = std::make_shared<PlainStrategy>(namespaced)};
 }
 
+// Dials the port of a server of the test instead of the address asked for, and remembers that one:
+// what is proxied to must be global unicast, which the loopback is not.
+class Redirecting final : public http::Dialer {
+ public:
+  explicit Redirecting(int port) : port_(port) {}
+  Executor::Cancel DialLater(const http::DialOptions& options, Dialed done) override {
+    asked_.Lock()->push_back(options.host + " " + std::to_string(options.port) +
+                             (options.tls ? " tls" : ""));
+    http::DialOptions there = options;
+    there.host = "127.0.0.1";
+    there.port = port_;
+    return real_->DialLater(there, std::move(done));
+  }
+  Result<std::unique_ptr<http::Connection>> Dial(const Context& ctx,
+                                                 const http::DialOptions& options) override {
+    return real_->Dial(ctx, options);
+  }
+  Executor& loop() override { return real_->loop(); }
+  std::vector<std::string> asked() { return *asked_.Lock(); }
+
+ private:
+  const int port_;
+  const std::unique_ptr<http::Dialer> real_ = http::NewDialer();
+  Guarded<std::vector<std::string>> asked_;
+};
+
 struct WorldOptions {
+  http::Dialer* dialer = nullptr;  // Null: one of the world's own.
   controlplane::KubeletOptions kubelet = {};
   FileSystem* files = &RealFileSystem();
   std::shared_ptr<proxy::Pipes> pipes = nullptr;
@@ -94,10 +121,11 @@ class World {
     std::vector<server::Resource> resources = {
         PlainResource("Pod", "pods"), PlainResource("Node", "nodes", false),
         PlainResource("Service", "services"), PlainResource("Endpoints", "endpoints")};
-    auto connections = controlplane::NewConnections(api, {.kubelet = options.kubelet,
-                                                          .dialer = dialer_.get(),
-                                                          .pipes = options.pipes,
-                                                          .files = options.files});
+    auto connections = controlplane::NewConnections(
+        api, {.kubelet = options.kubelet,
+              .dialer = options.dialer ? options.dialer : dialer_.get(),
+              .pipes = options.pipes,
+              .files = options.files});
     if (!connections.ok()) return connections.status();
     (*connections)->AddTo(resources);
     engine_ = storage::memory::NewEngine();
