@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "aggregator/front.h"
-#include "aggregator/served_kinds.h"
 #include "apiserver/http/tls.h"
+#include "served_kinds.h"
 
 namespace aggregator_test {
 namespace {
@@ -133,7 +133,7 @@ TEST_CASE("aggregator: authorities that have expired are told no more, and garba
 // TestWriteConfigMapDeleted, and what a server does by itself.
 TEST_CASE("aggregator: the ConfigMap for extension servers is written, and put right again") {
   testing::TestServerOptions options;
-  options.kinds = CoreKinds({"ConfigMap", "Namespace"});
+  options.kinds = testing::ServedKinds({"ConfigMap", "Namespace"});
   options.install = [](server::GenericAPIServer& api) {
     return aggregator::PublishClusterAuthentication(
         api, {.own = [] { return aggregator::ClusterAuthentication{.client_ca_pem = SomeCa()}; },

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "aggregator/front.h"
-#include "aggregator/served_kinds.h"
 #include "apiserver/aggregator/services.h"
 #include "apiserver/client/client.h"
+#include "served_kinds.h"
 
 namespace aggregator_test {
 namespace {
@@ -28,7 +28,7 @@ std::string SliceJson(const std::string& service, const std::string& address) {
 
 TEST_CASE("aggregator: services are those of a server, as they change") {
   testing::TestServerOptions options;
-  options.kinds = CoreKinds({"Service", "EndpointSlice"});
+  options.kinds = testing::ServedKinds({"Service", "EndpointSlice"});
   const auto services = aggregator::NewInformedServices();
   CHECK(services->FindService("ns", "api").status().reason() == Reason::kServiceUnavailable);
   options.install = [&services](server::GenericAPIServer& api) -> Status {
@@ -83,7 +83,7 @@ TEST_CASE("aggregator: services are those of a server, as they change") {
 
 TEST_CASE("aggregator: services that are stopped let go of their client") {
   testing::TestServerOptions options;
-  options.kinds = CoreKinds({"Service", "EndpointSlice"});
+  options.kinds = testing::ServedKinds({"Service", "EndpointSlice"});
   const auto services = aggregator::NewInformedServices();
   auto started = testing::StartTestServer(std::move(options));
   REQUIRE(started.ok());

@@ -27,7 +27,7 @@ std::unique_ptr<testing::TestServer> WithLease(controlplane::IdentityLeaseOption
                                                storage::kv::Engine* engine = nullptr) {
   testing::TestServerOptions all;
   all.engine = engine;
-  all.kinds = Served({"Lease"});
+  all.kinds = testing::ServedKinds({"Lease"});
   all.install = [options](server::GenericAPIServer& server) {
     return controlplane::AddIdentityLease(server, options);
   };

@@ -30,7 +30,7 @@ std::unique_ptr<testing::TestServer> Serving(storage::kv::Engine& engine, const 
                                              controlplane::KubernetesServiceOptions wanted = {}) {
   testing::TestServerOptions options;
   options.engine = &engine;
-  options.kinds = Served({"Service", "Endpoints", "EndpointSlice"});
+  options.kinds = testing::ServedKinds({"Service", "Endpoints", "EndpointSlice"});
   options.install = [&engine, ip, wanted](server::GenericAPIServer& server) mutable {
     wanted.service_ip = "10.0.0.1";
     wanted.advertise_address = ip;
