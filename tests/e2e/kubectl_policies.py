@@ -173,17 +173,24 @@ def selects(t):
     until(t, "without parameters it is allowed", "evil", 0, "created")
 
 
+def annotations(log, name):
+    """The annotations of each create of a flunder that is no dry run, as far as lines are complete."""
+    with open(log, encoding="utf-8") as file:
+        events = [json.loads(line) for line in file.read().split("\n")[:-1]]
+    return [event.get("annotations", {}) for event in events if event["verb"] == "create"
+            and event.get("objectRef", {}).get("resource") == "flunders" and "dryRun" not in event["requestURI"]
+            and event.get("objectRef", {}).get("name") == name]
+
+
 def warns_and_audits(t, log):
     t.says(["apply", "-f", "-"], "configured", stdin=BINDING % ("Warn, Audit", "forbidden"))
     until(t, "kubectl shows a warning", "evil", 0,
           "Warning: Validation failed for ValidatingAdmissionPolicy 'references' with binding 'references': "
           "refers to evil")
     t.says(["create", "-f", "-"], "Warning: Validation failed", "created", stdin=FLUNDER % ("warned", "evil"))
-    with open(log, encoding="utf-8") as file:
-        events = [json.loads(line) for line in file]
-    notes = [event.get("annotations", {}) for event in events if event["verb"] == "create"
-             and event.get("objectRef", {}).get("resource") == "flunders" and "dryRun" not in event["requestURI"]
-             and event.get("objectRef", {}).get("name") == "warned"]
+    # An event is written after its answer is sent.
+    wait_until(lambda: annotations(log, "warned"), "the create stands in the audit log", 30)
+    notes = annotations(log, "warned")
     t.check(len(notes) == 1 and notes[0].get("references/reference") == "evil", "an audit annotation", notes)
     failure = json.loads(notes[0].get("validation.policy.admission.k8s.io/validation_failure", "[]"))
     t.check(failure == [{"message": "refers to evil", "policy": "references", "binding": "references",
