@@ -130,6 +130,7 @@ Status InstallCore(server::GenericAPIServer& api, const CoreOptions& options) {
   APISERVER_ASSIGN_OR_RETURN(const auto stores,
                              server::InstallKinds(api, as_upstream, std::move(resources)));
   connections->Use(stores);
+  options.tokens->Use(stores);
   const auto follow = [namespaces](const server::HookContext& hook) {
     return Follow(hook, *namespaces);
   };

@@ -89,9 +89,7 @@ struct Issuing {
     }
     const auto stores = server::InstallKinds(server, storage, std::move(resources));
     if (!stores.ok()) return stores.status();
-    groups::TokenObjects::Stores all = objects->stores();
-    all.pods = stores->front();
-    objects->SetStores(all);
+    objects->Use(*stores);
     return groups::authentication::Install(
         server, {.authenticator = authenticator, .api_audiences = accounts.api_audiences});
   }

@@ -124,6 +124,14 @@ def tokens(t, api):
     plain = token({})
     bound = token({"boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": "key"}})
     t.check(who(plain) == robot and who(bound) == robot, "the tokens are believed", (who(plain), who(bound)))
+    code, text = api.call("POST", DEFAULT + "pods", {
+        "metadata": {"name": "holder"}, "spec": {"serviceAccountName": "robot",
+                                                 "containers": [{"name": "c", "image": "i"}]}})
+    t.check(code == 201, "a pod", text)
+    of_pod = token({"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "holder"}})
+    t.check(who(of_pod) == robot, "the token of a pod is believed", who(of_pod))
+    api.call("DELETE", DEFAULT + "pods/holder?gracePeriodSeconds=0")
+    t.check(who(of_pod) == 401, "a token ends with its pod", who(of_pod))
     t.check(who(token({"audiences": ["other"]})) == 401, "a token for another audience is refused")
     code, text = api.call("GET", "/.well-known/openid-configuration", token=plain)
     issuer = json.loads(text)

@@ -42,7 +42,8 @@ struct Options {
 //   …
 //   RETURN_IF_ERROR(groups::core::Install(*server, {.storage = storage, .tokens = objects}));
 //
-// A host that serves more of the legacy group makes its stores itself, and calls SetStores.
+// A host that serves pods and nodes, too, gives their stores to TokenObjects::Use, and one that
+// makes all of these stores itself to SetStores.
 // kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, const Options& options);
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/authn/secret.h"
 #include "apiserver/authn/service_account_token.h"
@@ -30,6 +31,10 @@ class TokenObjects final : public authn::ServiceAccountTokenGetter {
   };
   // Sets the stores; until then every lookup fails.
   void SetStores(const Stores& stores);
+  // Takes the stores of secrets, serviceaccounts, pods and nodes among `stores`, and keeps those
+  // that it has of the others. For hosts that serve more of the legacy group than
+  // groups::core::Install: tokens bound to pods and nodes need their stores.
+  void Use(const std::vector<std::shared_ptr<registry::Store>>& stores);
   // Returns the stores. Null: it is not set, or its server is gone.
   Stores stores() const;
 

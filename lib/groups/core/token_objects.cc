@@ -176,6 +176,19 @@ void TokenObjects::SetStores(const Stores& stores) {
                             .nodes = place(stores.nodes)};
 }
 
+void TokenObjects::Use(const std::vector<std::shared_ptr<registry::Store>>& stores) {
+  Stores known = this->stores();
+  for (const std::shared_ptr<registry::Store>& store : stores) {
+    const runtime::GroupResource resource = store->New()->kind().group_resource();
+    if (!resource.group.empty()) continue;
+    if (resource.resource == "secrets") known.secrets = store;
+    if (resource.resource == "serviceaccounts") known.service_accounts = store;
+    if (resource.resource == "pods") known.pods = store;
+    if (resource.resource == "nodes") known.nodes = store;
+  }
+  SetStores(known);
+}
+
 TokenObjects::Stores TokenObjects::stores() const {
   const auto places = known_->places.Lock();
   return {.secrets = places->secrets.store.lock(),
