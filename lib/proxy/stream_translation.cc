@@ -208,14 +208,16 @@ void Translation::OnBytes(std::size_t channel, std::string_view bytes) {
   if (!room) session_->Pause();
 }
 
-// The outcome is known when the outputs and the error stream have ended.
+// The outcome is known when the outputs and the error stream have ended. A kubelet tells it last,
+// and its connection may be reset before the ends of all streams have come.
 void Translation::OnStreamEnd(std::size_t channel, const Status& status) {
   if (over_) return;
-  if (!status.ok()) {
+  if (!status.ok() && error_.empty()) {
     return Fail("error reading from " + std::string(kTypes.at(channel)) +
                 " stream: " + std::string(status.message()));
   }
-  if (channel == kStdin || channel == kResize || --ends_wanted_ > 0) return;
+  const bool output = channel != kStdin && channel != kResize;
+  if (status.ok() && (!output || --ends_wanted_ > 0)) return;
   Finish(TellsStatus(setup_.protocol) ? OutcomeOf(error_) : OutcomeOfText(error_));
 }
 

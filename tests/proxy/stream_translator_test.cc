@@ -278,6 +278,23 @@ TEST_CASE("proxy: a kubelet that cannot be reached is an error of HTTP", "[proxy
   CHECK(client.ReadBody().find("error dialing backend: dial tcp 127.0.0.1:1") != std::string::npos);
 }
 
+// As kubelets' connections may be reset before the ends of all streams have come.
+TEST_CASE("proxy: an outcome counts although the kubelet's streams did not end", "[proxy]") {
+  FakeKubelet kubelet(
+      {.data = [](FakeKubelet::Command& command, const std::string&, std::string_view) {
+        (void)command.Write("stdout", "last words");
+        (void)command.Write("error", R"({"metadata":{},"status":"Success"})");
+        command.session->Close();
+      }});
+  Translator translator(kubelet.host(), kAll);
+  auto client = translator.Client();
+  client.Write(Message(0, "go"));
+  Heard heard(client);
+  CHECK(heard.channels[1] == "last words");
+  CHECK(heard.channels[3] == kSuccess);
+  CHECK(translator.codes.Await("200"));
+}
+
 TEST_CASE("proxy: a kubelet that is lost is an internal error for the client", "[proxy]") {
   FakeKubelet kubelet({.data = [](FakeKubelet::Command& command, const std::string&,
                                   std::string_view) { command.session->Cancel(); }});
