@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs commands in pods, copies, attaches, forwards ports, reads logs and asks proxies with one kubectl;
-the kubelet is kwok, which runs commands as processes of this machine.
+"""Runs commands in pods, copies, attaches, forwards ports, reads logs and asks proxies with one kubectl.
+There are two kubelets, which run commands as processes of this machine: the program of kubelet/, and kwok.
 
-usage: kubelet.py --server BINARY --kubectl BINARY --kwok BINARY --stages FOLDER [--execs 1000]
+usage: kubelet.py --server BINARY --kubectl BINARY --kubelet BINARY [--kwok BINARY --stages FOLDER] [--execs 1000]
 
 The server is examples/kube-apiserver. Exits 1 and names each failed check. A kubectl from 1.30 on does
 all streams over WebSockets, then over SPDY.
@@ -10,7 +10,6 @@ all streams over WebSockets, then over SPDY.
 
 import argparse
 import fcntl
-import hashlib
 import os
 import pty
 import select
@@ -25,8 +24,9 @@ import threading
 import time
 import urllib.request
 
+import kubelet_scripted
 from kubectl_checks import Checker
-from kubelets import ECHO_PORT, World, end, printed_by, start_pod
+from kubelets import ECHO_PORT, World, digest, end, printed_by, start_kwok_pod, start_scripted_pod
 from servers import free_port, wait_until
 
 COPIED_BYTES = 64 << 20
@@ -41,24 +41,26 @@ SIZES = (
 
 
 def commands(t, world):
-    before = world.counted(TRANSLATED)
-    t.prints(["exec", "p", "--", "echo", "hello"], "hello\n")
+    """What a command by either kubelet does."""
+    pod, before = world.pod, world.counted(TRANSLATED)
+    t.prints(["exec", pod, "-c", "c", "--", "echo", "hello"], "hello\n")
     translated = world.counted(TRANSLATED) - before
     t.check(translated == bool(world.kubectl.websockets), "exec: the transport is " + world.kubectl.transport(), translated)
-    t.prints(["exec", "p", "-c", "c", "--", "printf", "%s", "a b&c=d"], "a b&c=d")
-    # kwok wraps the error of a command, which makes it an internal one without an exit code.
-    result = world.kubectl.run("exec", "p", "--", "sh", "-c", "echo out; echo err >&2; exit 3")
-    t.check(result.returncode == 1 and "exit status 3" in result.stderr, "exec: a command that fails", result)
-    t.check(result.stdout == "out\n" and "err\n" in result.stderr, "exec: two outputs", result)
-    result = world.kubectl.run("exec", "p", "--", "sh", "-c", "kill -9 $$")
-    t.check(result.returncode == 1 and "signal: killed" in result.stderr, "exec: a command that is killed", result)
-    # kwok never closes a command's stdin, so that the command must know where it ends.
-    result = world.kubectl.run("exec", "-i", "p", "--", "head", "-n", "2", stdin="one\ntwo\n")
+    t.prints(["exec", pod, "-c", "c", "--", "printf", "%s", "a b&c=d"], "a b&c=d")
+    result = world.kubectl.run("exec", pod, "-c", "c", "--", "sh", "-c", "echo out; echo err >&2")
+    t.check((result.stdout, result.stderr) == ("out\n", "err\n"), "exec: two outputs", result)
+    result = world.kubectl.run("exec", "-i", pod, "-c", "c", "--", "head", "-n", "2", stdin="one\ntwo\n")
     t.check((result.returncode, result.stdout) == (0, "one\ntwo\n"), "exec: stdin", result)
-    t.says(["exec", "p", "-c", "other", "--", "ls"], "container other is not valid for pod p", code=1)
+    t.says(["exec", pod, "-c", "other", "--", "ls"], "container other is not valid for pod " + pod, code=1)
     t.says(["exec", "missing", "--", "ls"], 'pods "missing" not found', code=1)
     sizes = terminal(world)
     t.check(sizes == ("33 77\n44 88\n", 0), "exec: a terminal with a size that changes", sizes)
+
+
+def kwok_outcomes(t, world):
+    """kwok wraps the error of a command, which makes it an internal one without an exit code."""
+    for script, text in (("exit 3", "exit status 3"), ("kill -9 $$", "signal: killed")):
+        t.says(["exec", "p", "--", "sh", "-c", script], text, code=1)
 
 
 def terminal(world):
@@ -66,7 +68,7 @@ def terminal(world):
     here, there = pty.openpty()
     resize(there, 33, 77)
     process = subprocess.Popen(
-        world.kubectl.command(["exec", "-it", "p", "--", "timeout", "30", "sh", "-c", SIZES]),
+        world.kubectl.command(["exec", "-it", world.pod, "-c", "c", "--", "timeout", "30", "sh", "-c", SIZES]),
         stdin=there, stdout=there, stderr=there, start_new_session=True, env=world.kubectl.environment(),
     )
     os.close(there)
@@ -88,12 +90,7 @@ def resize(terminal_end, rows, columns):
     fcntl.ioctl(terminal_end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def digest(path):
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def copies(t, world):
+def kwok_copies(t, world):
     """From the pod only: to it, tar waits for the end of its stdin, which kwok never closes."""
     source, made = world.path("source"), world.path("made")
     with open(source, "wb") as file:
@@ -109,7 +106,7 @@ def copies(t, world):
             os.remove(path)
 
 
-def attach(t, world):
+def kwok_attach(t, world):
     """kwok's attach tells what is logged from then on."""
     process = world.kubectl.start("attach", "p")
     seen, number = "", 10
@@ -124,7 +121,7 @@ def attach(t, world):
 def forwarded_ports(t, world):
     before = world.counted(TUNNELLED)
     port, echo = free_port(), free_port()
-    process = world.kubectl.start("port-forward", "p", "%d:80" % port, "%d:%d" % (echo, ECHO_PORT))
+    process = world.kubectl.start("port-forward", world.pod, "%d:80" % port, "%d:%d" % (echo, ECHO_PORT))
     printed_by(process, "127.0.0.1:%d" % echo)
     right = []
 
@@ -191,14 +188,14 @@ def proxies(t, world):
 
 def many_commands(t, world, count):
     """`count` commands, two at a time: each succeeds, and the server keeps no descriptor of any."""
-    world.kubectl.run("exec", "p", "--", "true")
+    world.kubectl.run("exec", world.pod, "-c", "c", "--", "true")
     before, seconds, left = world.descriptors(), [], list(range(count))
 
     def run():
         while left:
             left.pop()
             begun = time.monotonic()
-            if world.kubectl.run("exec", "p", "--", "true").returncode == 0:
+            if world.kubectl.run("exec", world.pod, "-c", "c", "--", "true").returncode == 0:
                 seconds.append(time.monotonic() - begun)
 
     threads = [threading.Thread(target=run) for _ in range(2)]
@@ -218,15 +215,22 @@ def many_commands(t, world, count):
               % (count, world.kubectl.transport(), seconds[len(seconds) // 2] * 1e3, seconds[len(seconds) * 99 // 100] * 1e3))
 
 
-def run_all(t, world, execs):
-    start_pod(t, world)
-    logs(t, world)
-    proxies(t, world)
+def run_all(t, world, args):
+    start_scripted_pod(t, world)
+    if args.kwok:
+        start_kwok_pod(t, world)
+        logs(t, world)
+        proxies(t, world)
     for websockets in world.kubectl.transports():
         world.kubectl.websockets = websockets
-        for steps in (commands, copies, attach, forwarded_ports):
-            steps(t, world)
-        many_commands(t, world, execs)
+        pods = {"q": (commands, forwarded_ports, *kubelet_scripted.STEPS)}
+        if args.kwok:
+            pods["p"] = (commands, forwarded_ports, kwok_outcomes, kwok_copies, kwok_attach)
+        for world.pod, all_steps in pods.items():
+            for steps in all_steps:
+                steps(t, world)
+        world.pod = "q"
+        many_commands(t, world, args.execs)
     t.check(world.server.stop() == 0, "SIGTERM ends the server with exit code 0")
 
 
@@ -234,15 +238,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
     parser.add_argument("--kubectl", required=True)
-    parser.add_argument("--kwok", required=True)
-    parser.add_argument("--stages", required=True, help="kustomize/stage of kwok's module")
+    parser.add_argument("--kubelet", required=True, help="the program of kubelet/")
+    parser.add_argument("--kwok", help="logs and proxies are tried with it only")
+    parser.add_argument("--stages", help="kustomize/stage of kwok's module")
     parser.add_argument("--execs", type=int, default=20, help="how many commands that do nothing")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         world = World(args, folder)
         t = Checker(world.kubectl)
         try:
-            run_all(t, world, args.execs)
+            run_all(t, world, args)
         finally:
             world.stop()
             if world.server.process.poll() is None:

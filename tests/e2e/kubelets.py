@@ -1,6 +1,8 @@
-"""A server of examples/kube-apiserver, and kwok as the kubelet of its node."""
+"""A server of examples/kube-apiserver, and kubelets: kwok and the program of kubelet/."""
 
+import hashlib
 import http.server
+import json
 import os
 import signal
 import socket
@@ -14,6 +16,9 @@ from servers import Server, free_port, wait_until
 STAGES = ["node/fast/node-initialize", "node/heartbeat-with-lease/node-heartbeat-with-lease", "pod/fast/pod-ready"]
 LINES = ["2026-01-01T00:00:0%d.000000000Z stdout F line %d" % (i, i) for i in (1, 2, 3)]
 ECHO_PORT = 7
+REFUSED_PORT = 9
+# Those of pod `q` whose requests the program of kubelet/ answers wrongly.
+FAULTY_CONTAINERS = ["answers-500", "answers-200", "half-a-head", "nothing"]
 
 
 def own_address():
@@ -70,7 +75,9 @@ class StreamingKubectl(Kubectl):
 
 
 class World:
-    """A server, kwok as the kubelet of its node `fake`, and a web server in its pods' place."""
+    """A server, the kubelets of its nodes, and a web server in its pods' place.
+
+    Pod `p` is on node `fake`, whose kubelet is kwok, if there is one; pod `q` on node `scripted`."""
 
     def __init__(self, args, folder):
         self.folder = folder
@@ -82,15 +89,30 @@ class World:
         self.log, self.previous = self.path("log"), self.path("previous")
         self.write(self.log, "\n".join(LINES) + "\n")
         self.write(self.previous, LINES[0].replace("line", "earlier line") + "\n")
-        self.write(self.path("kwok.yaml"), self.kwok_configuration(args.stages))
-        node, port = self.address or "127.0.0.1", free_port()
-        self.kwok = subprocess.Popen(
-            [args.kwok, "--kubeconfig", self.server.kubeconfig, "--config", self.path("kwok.yaml")]
+        self.pod, self.port = None, free_port()
+        self.kubelets = [self.started("scripted", [args.kubelet] + self.scripted_options())]
+        if args.kwok:
+            self.write(self.path("kwok.yaml"), self.kwok_configuration(args.stages))
+            self.kubelets.append(self.started("kwok", [args.kwok] + self.kwok_options()))
+
+    def started(self, name, command):
+        with open(self.path(name + ".log"), "w") as log:
+            environment = {**os.environ, "HOME": self.folder}
+            return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env=environment)
+
+    def node_address(self):
+        return self.address or "127.0.0.1"
+
+    def scripted_options(self):
+        listen = "%s:%d" % (self.node_address(), self.port)
+        return ["-listen", listen, "-folder", self.folder, "-web", "%s:%d" % self.web.server_address]
+
+    def kwok_options(self):
+        node, port = self.node_address(), free_port()
+        return (
+            ["--kubeconfig", self.server.kubeconfig, "--config", self.path("kwok.yaml")]
             + ["--manage-single-node=fake", "--cidr=10.244.0.0/16", "--node-ip=" + node]
-            + ["--node-port=%d" % port, "--server-address=%s:%d" % (node, port)],
-            stdout=subprocess.DEVNULL,
-            stderr=open(self.path("kwok.log"), "w"),
-            env={**os.environ, "HOME": folder},
+            + ["--node-port=%d" % port, "--server-address=%s:%d" % (node, port)]
         )
 
     def path(self, name):
@@ -130,14 +152,21 @@ class World:
         text = self.kubectl.run("get", "--raw", "/metrics").stdout
         return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith((metric + "{", metric + " ")))
 
+    def resident(self):
+        """Bytes of memory that the server has."""
+        with open("/proc/%d/statm" % self.server.process.pid) as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
     def stop(self):
-        self.kwok.send_signal(signal.SIGTERM)
-        self.kwok.wait(timeout=60)
+        for kubelet in self.kubelets:
+            kubelet.send_signal(signal.SIGTERM)
+        for kubelet in self.kubelets:
+            kubelet.wait(timeout=60)
         self.web.shutdown()
 
 
-def start_pod(t, world):
-    """Makes the node `fake` and the pod `p`, and waits until it runs."""
+def start_kwok_pod(t, world):
+    """Makes the node `fake` and the pod `p`, and waits until kwok runs it."""
     node = "apiVersion: v1\nkind: Node\nmetadata:\n  name: fake\n"
     t.says(["create", "-f", "-"], "node/fake created", stdin=node)
     pod = (
@@ -148,6 +177,29 @@ def start_pod(t, world):
     t.says(["create", "-f", "-"], "pod/p created", stdin=pod)
     status = ["get", "pod", "p", "-o", "jsonpath={.status.phase} {.status.podIP}"]
     wait_until(lambda: world.kubectl.run(*status).stdout.startswith("Running "), "the pod runs", 60)
+
+
+def start_scripted_pod(t, world):
+    """Makes the node `scripted` and the pod `q`, whose containers but the first stand for faults, and tells
+    their status, as the program is no kubelet otherwise."""
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "scripted"}}
+    t.says(["create", "-f", "-"], "node/scripted created", stdin=json.dumps(node))
+    node["status"] = {
+        "addresses": [{"type": "InternalIP", "address": world.node_address()}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": world.port}},
+    }
+    t.says(["replace", "--raw", "/api/v1/nodes/scripted/status", "-f", "-"], stdin=json.dumps(node))
+    containers = [{"name": name, "image": "none"} for name in ("c", *FAULTY_CONTAINERS)]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "q", "namespace": "default"}}
+    pod["spec"] = {"nodeName": "scripted", "containers": containers}
+    t.says(["create", "-f", "-"], "pod/q created", stdin=json.dumps(pod))
+    pod["status"] = {"phase": "Running"}
+    t.says(["replace", "--raw", "/api/v1/namespaces/default/pods/q/status", "-f", "-"], stdin=json.dumps(pod))
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def printed_by(process, text, seconds=30):
