@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include "apiserver/base/status.h"
-#include "apiserver/runtime/value.h"
 
 int main() {
   const apiserver::Status status;
