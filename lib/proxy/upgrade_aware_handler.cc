@@ -56,7 +56,8 @@ using ForwardingPtr = std::shared_ptr<Forwarding>;
 // when the server has gone.
 template <class Way>
 struct AfterWay {
-  using PassOn = http::Step (*)(Forwarding&, Result<http::ResponseHead>, std::shared_ptr<Way>);
+  using PassOn = http::Step (*)(Forwarding&, Result<http::ResponseHead>,
+                                const std::shared_ptr<Way>&);
   PassOn pass_on;
   http::Resume resume;
   std::weak_ptr<Way> way;
@@ -65,7 +66,7 @@ struct AfterWay {
   void operator()(Result<http::ResponseHead> answer) {
     resume.OnLoop([pass_on = pass_on, forwarding = std::move(forwarding), way = way.lock(),
                    answer = std::move(answer)]() mutable {
-      return pass_on(*forwarding, std::move(answer), std::move(way));
+      return pass_on(*forwarding, std::move(answer), way);
     });
   }
 };
@@ -120,7 +121,7 @@ void RewriteLinks(const Forwarding& forwarding, http::ResponseHead& head,
 
 // Gives the client the backend's answer. On the exchange's loop.
 http::Step PassOn(Forwarding& forwarding, Result<http::ResponseHead> answer,
-                  std::shared_ptr<RoundTrip> trip) {
+                  const std::shared_ptr<RoundTrip>& trip) {
   forwarding.gone.Reset();
   http::Exchange& exchange = *forwarding.exchange;
   if (!answer.ok()) return forwarding.Fail(BackendError(forwarding, answer.status()));
@@ -248,14 +249,14 @@ class Joining final {
 
 // Gives the client the backend's answer to an upgrade. On the exchange's loop.
 http::Step PassUpgradeOn(Forwarding& forwarding, Result<http::ResponseHead> answer,
-                         std::shared_ptr<Pipe> pipe) {
+                         const std::shared_ptr<Pipe>& pipe) {
   forwarding.gone.Reset();
   http::Exchange& exchange = *forwarding.exchange;
   if (!answer.ok()) return forwarding.Fail(answer.status());
   http::ResponseHead head = *std::move(answer);
   if (head.code == 101) {
     head.verbatim = true;
-    RETURN_IF_ERROR(exchange.writer().Upgrade(std::move(head), Joining(std::move(pipe))));
+    RETURN_IF_ERROR(exchange.writer().Upgrade(std::move(head), Joining(pipe)));
     return http::Step::Done();
   }
   RemoveHopByHop(head.headers);
