@@ -16,6 +16,8 @@ constexpr std::size_t kWriteBytes = 64 << 10;
 constexpr std::size_t kWriteOffset = 1024;
 // The bytes that one connection may read and write before others have their turn.
 constexpr std::size_t kTurnBytes = 256 << 10;
+// The time that a handshake has left which a drain finds.
+constexpr auto kDrainedHandshakeTime = std::chrono::milliseconds(1000);
 // Limits of a lingering close: a peer that goes on sending must not keep the connection.
 constexpr auto kLingerTime = std::chrono::milliseconds(500);
 constexpr std::size_t kLingerBytes = 16 << 20;
@@ -117,7 +119,11 @@ Status Carrier::Lost() const {
 void Carrier::Drain() {
   drain_ = true;
   if (phase_ == Phase::kHandshake) {
-    return Close(Status(Reason::kServiceUnavailable, "shutting down"));
+    // A client sends its first request with the end of its handshake, and repeats none that it has
+    // sent.
+    if (!socket_.greeted()) return Close(Status(Reason::kServiceUnavailable, "shutting down"));
+    phase_deadline_ = std::min(phase_deadline_, setup_.loop->now() + kDrainedHandshakeTime);
+    return UpdateTimer();
   }
   if (phase_ != Phase::kOpen) return;
   protocol_->Drain();

@@ -167,6 +167,10 @@ Io Socket::Judge(int result) {
   }
 }
 
+bool Socket::greeted() const {
+  return ssl_ != nullptr && SSL_get_state(ssl_.get()) != TLS_ST_BEFORE;
+}
+
 Io Socket::Handshake() {
   if (!ssl_) return Io::kOk;
   ERR_clear_error();

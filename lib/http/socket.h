@@ -46,6 +46,8 @@ class Socket final {
   Status StartTlsClient(const SslContext& context, const std::string& name);
   // Goes on with the handshake; without TLS there is none.
   Io Handshake();
+  // Returns whether a handshake has begun, by a hello that was sent or has come.
+  bool greeted() const;
 
   IoResult Read(std::span<char> into);
   IoResult Write(std::string_view bytes);

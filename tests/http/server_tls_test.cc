@@ -62,6 +62,56 @@ class TlsPeer {
   SSL* ssl_ = nullptr;
 };
 
+// A connection of OpenSSL's client that sends its hello, and the rest when it is told to.
+class HeldTlsPeer {
+ public:
+  explicit HeldTlsPeer(int port)
+      : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free),
+        socket_(BIO_new_connect(("127.0.0.1:" + std::to_string(port)).c_str())),
+        ssl_(SSL_new(context_.get())) {
+    SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(ssl_);
+  }
+  ~HeldTlsPeer() {
+    SSL_free(ssl_);
+    BIO_free_all(socket_);
+  }
+  HeldTlsPeer(const HeldTlsPeer&) = delete;
+  HeldTlsPeer& operator=(const HeldTlsPeer&) = delete;
+
+  // Returns whether the handshake is over on this side. Its end is held.
+  bool Handshake() {
+    if (BIO_do_connect(socket_) != 1) return false;
+    (void)SSL_do_handshake(ssl_);  // Only its hello: nothing can be read yet.
+    if (!Release()) return false;
+    BIO_up_ref(socket_);
+    SSL_set0_rbio(ssl_, socket_);
+    return SSL_do_handshake(ssl_) == 1;
+  }
+  bool Ask() {
+    constexpr char kRequest[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    return SSL_write(ssl_, kRequest, sizeof(kRequest) - 1) > 0;
+  }
+  // Sends what is held.
+  bool Release() {
+    char* bytes = nullptr;
+    const int count = static_cast<int>(BIO_get_mem_data(SSL_get_wbio(ssl_), &bytes));
+    const bool sent = BIO_write(socket_, bytes, count) == count;
+    (void)BIO_reset(SSL_get_wbio(ssl_));
+    return sent;
+  }
+  std::string Answer() {
+    char answer[4096];
+    const int count = SSL_read(ssl_, answer, sizeof(answer));
+    return count > 0 ? std::string(answer, static_cast<std::size_t>(count)) : "";
+  }
+
+ private:
+  SslClientContext context_;
+  BIO* const socket_;
+  SSL* const ssl_;
+};
+
 KeyPair PairFor(const std::string& common_name, std::vector<std::string> dns_names = {}) {
   return NewCertificate(Pki().ca, {.common_name = common_name, .dns_names = std::move(dns_names)},
                         RealClock())
@@ -285,6 +335,25 @@ TEST_CASE("http: handshakes that pile up leave open connections their turn", "[h
   CHECK(open.Answer().starts_with("HTTP/1.1 200"));
   CHECK(failed_before >= 0);
   CHECK(failed_before < kHandshakes);
+}
+
+// A server that closed it at once lost the request that came with the end of it.
+TEST_CASE("http: a drain waits a moment for the end of a handshake that has begun", "[http]") {
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1, {.handshake_timeout = std::chrono::hours(1)});
+  RawClient silent(server.listener().port());
+  HeldTlsPeer asks(server.listener().port());
+  HeldTlsPeer stays(server.listener().port());
+  REQUIRE(asks.Handshake());
+  REQUIRE(asks.Ask());
+  REQUIRE(stays.Handshake());
+
+  server.listener().Drain();
+  CHECK(silent.ReadAll().empty());  // The loop has drained all of them.
+  CHECK(asks.Release());
+
+  CHECK_THAT(asks.Answer(), Catch::Matchers::StartsWith("HTTP/1.1 200 OK"));
+  CHECK(server.listener().WaitUntilNoConnections(kPatience));
 }
 
 }  // namespace
