@@ -46,6 +46,10 @@ bool Servers::NothingSent(const Status& status) {
   return status.message() == "the connection takes no more requests";
 }
 
+bool Servers::CrossedAnEnd(const Status& status) const {
+  return !addresses_[at_].http2 && turn_ > 1 && status.message() == "connection closed by the peer";
+}
+
 Result<apiserver::http::ClientResponse> Servers::Call(
     const apiserver::http::ClientRequest& request) {
   for (;;) {
@@ -58,7 +62,7 @@ Result<apiserver::http::ClientResponse> Servers::Call(
     ++turn_;
     auto answer = connection->Call(
         Context::Child(Context::Background(), RealClock().Now() + kRequestTime), request);
-    if (!answer.ok() && NothingSent(answer.status())) {
+    if (!answer.ok() && (NothingSent(answer.status()) || CrossedAnEnd(answer.status()))) {
       Leave();
       continue;
     }

@@ -46,7 +46,8 @@ class Servers {
 
   // A connection that takes requests; null: no server could be reached for long.
   apiserver::http::Connection* Current();
-  // Sends `request` once. A failure is in the figures.
+  // Sends `request`, again if it crossed the end of an idle connection. A failure is in the
+  // figures.
   apiserver::Result<apiserver::http::ClientResponse> Call(
       const apiserver::http::ClientRequest& request);
   // Whether an error says that nothing was sent.
@@ -54,6 +55,11 @@ class Servers {
   void Leave();
 
  private:
+  // Whether `status` may say that an idle connection was closed while a request was on its way to
+  // it, which HTTP/1.1 cannot tell (RFC 9112, 9.5). If the server had begun it, it fails when it is
+  // sent again: what it creates is there, and what it deletes is gone.
+  bool CrossedAnEnd(const apiserver::Status& status) const;
+
   apiserver::http::Dialer& dialer_;
   const std::vector<apiserver::http::DialOptions> addresses_;
   std::size_t at_;
