@@ -1,9 +1,10 @@
 """What kubectl does with a kubelet that tells exit codes, ends stdin, and misbehaves when it is told to."""
 
 import os
+import subprocess
 import time
 
-from kubelets import FAULTY_CONTAINERS, REFUSED_PORT, digest, end, printed_by
+from kubelets import ECHO_PORT, FAULTY_CONTAINERS, REFUSED_PORT, digest, end, printed_by
 from servers import free_port, wait_until
 
 COPIED_BYTES = 64 << 20
@@ -69,6 +70,17 @@ def refused_port(t, world):
     end(process)
 
 
+def python_client(t, world):
+    """The Python client of the system, which streams over WebSockets only."""
+    if world.kubectl.websockets is False:
+        return
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_streams.py")
+    result = subprocess.run(["/usr/bin/python3", program, "q", "c", str(ECHO_PORT)], capture_output=True, text=True,
+                            env={**os.environ, "KUBECONFIG": world.server.kubeconfig}, timeout=300)
+    t.check(result.returncode == 0, "the Python client's streams", result.stdout + result.stderr)
+    print(result.stdout, end="")
+
+
 def clients_that_do_not_read(t, world):
     """The server holds little for a client that does not read, and nothing for one that is gone."""
     world.kubectl.run("exec", "q", "-c", "c", "--", "true")
@@ -89,4 +101,4 @@ def clients_that_do_not_read(t, world):
     t.check(world.descriptors() <= descriptors, "exec: clients that went leave nothing", (descriptors, world.descriptors()))
 
 
-STEPS = (outcomes, copies, attach, faults, refused_port, clients_that_do_not_read)
+STEPS = (outcomes, copies, attach, faults, refused_port, python_client, clients_that_do_not_read)
