@@ -2,7 +2,8 @@
 """Runs commands in pods, copies, attaches, forwards ports, reads logs and asks proxies with one kubectl.
 There are two kubelets, which run commands as processes of this machine: the program of kubelet/, and kwok.
 
-usage: kubelet.py --server BINARY --kubectl BINARY --kubelet BINARY [--kwok BINARY --stages FOLDER] [--execs 1000]
+usage: kubelet.py --server BINARY --kubectl BINARY --kubelet BINARY [--kwok BINARY --stages FOLDER]
+                  [--go-streams BINARY] [--execs 1000]
 
 The server is examples/kube-apiserver. Exits 1 and names each failed check. A kubectl from 1.30 on does
 all streams over WebSockets, then over SPDY.
@@ -241,6 +242,7 @@ def main():
     parser.add_argument("--kubelet", required=True, help="the program of kubelet/")
     parser.add_argument("--kwok", help="logs and proxies are tried with it only")
     parser.add_argument("--stages", help="kustomize/stage of kwok's module")
+    parser.add_argument("--go-streams", help="the program of go_client/streams, to be run too")
     parser.add_argument("--execs", type=int, default=20, help="how many commands that do nothing")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -81,6 +81,16 @@ def python_client(t, world):
     print(result.stdout, end="")
 
 
+def go_client(t, world):
+    """client-go's executors, which stream over WebSockets and over SPDY."""
+    if world.kubectl.websockets is False or not world.go_streams:
+        return
+    result = subprocess.run([world.go_streams, "q", "c", str(ECHO_PORT)], capture_output=True, text=True,
+                            env={**os.environ, "KUBECONFIG": world.server.kubeconfig}, timeout=300)
+    t.check(result.returncode == 0, "client-go's streams", result.stdout + result.stderr)
+    print(result.stdout, end="")
+
+
 def clients_that_do_not_read(t, world):
     """The server holds little for a client that does not read, and nothing for one that is gone."""
     world.kubectl.run("exec", "q", "-c", "c", "--", "true")
@@ -101,4 +111,4 @@ def clients_that_do_not_read(t, world):
     t.check(world.descriptors() <= descriptors, "exec: clients that went leave nothing", (descriptors, world.descriptors()))
 
 
-STEPS = (outcomes, copies, attach, faults, refused_port, python_client, clients_that_do_not_read)
+STEPS = (outcomes, copies, attach, faults, refused_port, python_client, go_client, clients_that_do_not_read)

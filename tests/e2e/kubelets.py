@@ -80,7 +80,7 @@ class World:
     Pod `p` is on node `fake`, whose kubelet is kwok, if there is one; pod `q` on node `scripted`."""
 
     def __init__(self, args, folder):
-        self.folder = folder
+        self.folder, self.go_streams = folder, args.go_streams
         self.address = own_address()
         self.web = Web(self.address or "127.0.0.1")
         self.server = Server(args.server, "memory", folder)
