@@ -141,9 +141,9 @@ void LocalCall::Finish(const Status& status) {
 }
 
 // Writes to the service's log until the service may be gone.
-class ServiceLog final : public LogSink {
+class RoomLog final : public LogSink {
  public:
-  explicit ServiceLog(LogSink& log) : log_(&log) {}
+  explicit RoomLog(LogSink& log) : log_(&log) {}
   bool Enabled(LogLevel level) const override {
     const auto log = log_.Lock();
     return *log != nullptr && (*log)->Enabled(level);
@@ -158,41 +158,14 @@ class ServiceLog final : public LogSink {
   Guarded<LogSink*> log_;
 };
 
-// The loop of connections, and what it logs to.
-struct Place {
-  explicit Place(LogSink& of) : log(of) {}
-
-  ServiceLog log;
-  const std::shared_ptr<Loop> loop = Loop::Create(log);
-};
-
-// The thread of a place, which ends with the last connection that runs there.
-class Running {
- public:
-  explicit Running(const Service& service) : place_(std::make_shared<Place>(*service.log)) {
-    place_->loop->Start("http-local");
-  }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-  ~Running() {
-    place_->log.Close();
-    place_->loop->Stop();
-  }
-
-  const std::shared_ptr<Place>& place() const { return place_; }
-
- private:
-  const std::shared_ptr<Place> place_;
-};
-
 // The calls that are not over, so that closing the connection ends them. Belongs to the loop, but
 // for Close().
 struct Room : std::enable_shared_from_this<Room> {
-  Room(const Service& of, std::shared_ptr<Place> at) : service(of), place(std::move(at)) {}
+  explicit Room(const Service& of) : service(of), log(*of.log) {}
 
   const Service& service;  // Not used once it is closed.
-  const std::shared_ptr<Place> place;
-  const std::shared_ptr<Loop> loop = place->loop;
+  RoomLog log;
+  const std::shared_ptr<Loop> loop = Loop::Create(log);
   std::shared_ptr<const PeerCertificates> identity;
   std::unordered_set<std::shared_ptr<LocalCall>> calls;
   Notification closed;
@@ -207,6 +180,7 @@ struct Room : std::enable_shared_from_this<Room> {
       room->closed.Notify();
     });
     closed.Wait();
+    log.Close();
   }
 
   void Start(const std::shared_ptr<LocalCall>& call, ClientRequest request) {
@@ -258,10 +232,12 @@ class LocalControl final : public ClientControl {
 
 class LocalConnection final : public Connection {
  public:
-  LocalConnection(std::shared_ptr<Room> room, std::shared_ptr<Running> running)
-      : room_(std::move(room)), running_(std::move(running)) {}
+  explicit LocalConnection(std::shared_ptr<Room> room) : room_(std::move(room)) {}
   // Waits for the calls to end: the service that they run may be destroyed next.
-  ~LocalConnection() override { room_->Close(); }
+  ~LocalConnection() override {
+    room_->Close();
+    room_->loop->Stop();
+  }
 
   Result<ClientResponse> Call(const Context& ctx, const ClientRequest& request) override {
     return CallOver(*this, ctx, request);
@@ -288,14 +264,14 @@ class LocalConnection final : public Connection {
     return call;
   }
 
-  const std::shared_ptr<Room> room_;
-  const std::shared_ptr<Running> running_;
+  std::shared_ptr<Room> room_;
 };
 
-std::shared_ptr<Room> NewRoom(const Service& service, const Running& running,
+std::shared_ptr<Room> NewRoom(const Service& service,
                               std::shared_ptr<const PeerCertificates> identity) {
-  auto room = std::make_shared<Room>(service, running.place());
+  auto room = std::make_shared<Room>(service);
   room->identity = std::move(identity);
+  room->loop->Start("http-local");
   return room;
 }
 
@@ -303,14 +279,11 @@ std::shared_ptr<Room> NewRoom(const Service& service, const Running& running,
 
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity) {
-  auto running = std::make_shared<Running>(service);
-  auto room = NewRoom(service, *running, std::move(identity));
-  return std::make_unique<LocalConnection>(std::move(room), std::move(running));
+  return std::make_unique<LocalConnection>(NewRoom(service, std::move(identity)));
 }
 
 struct InProcessConnections::State {
   struct Known {
-    std::shared_ptr<Running> running;  // Made for the first connection.
     std::vector<std::weak_ptr<Room>> rooms;
     bool cut = false;
   };
@@ -326,29 +299,28 @@ InProcessConnections::~InProcessConnections() { Cut(); }
 
 std::unique_ptr<Connection> InProcessConnections::New(
     std::shared_ptr<const PeerCertificates> identity) {
-  const auto known = state_->known.Lock();
-  if (!known->running) known->running = std::make_shared<Running>(state_->service);
-  auto room = NewRoom(state_->service, *known->running, std::move(identity));
-  std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
-  known->rooms.push_back(room);
-  if (known->cut) room->Close();
-  return std::make_unique<LocalConnection>(std::move(room), known->running);
+  const auto room = NewRoom(state_->service, std::move(identity));
+  const bool cut = [this, &room] {
+    const auto known = state_->known.Lock();
+    std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
+    known->rooms.push_back(room);
+    return known->cut;
+  }();
+  if (cut) room->Close();
+  return std::make_unique<LocalConnection>(room);
 }
 
 void InProcessConnections::Cut() {
   std::vector<std::weak_ptr<Room>> rooms;
-  std::shared_ptr<Running> running;
   {
     const auto known = state_->known.Lock();
     known->cut = true;
     rooms.swap(known->rooms);
-    running = known->running;
   }
   // A room whose connection is being destroyed is closed by it, while its loop runs.
   for (const auto& each : rooms) {
     if (const auto room = each.lock()) room->Close();
   }
-  if (running) running->place()->log.Close();
 }
 
 }  // namespace apiserver::v0::http

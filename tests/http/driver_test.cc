@@ -1,8 +1,6 @@
 #include <catch2/catch.hpp>
 #include <map>
-#include <set>
 #include <stdexcept>
-#include <thread>
 
 #include "support.h"
 
@@ -507,23 +505,6 @@ TEST_CASE("http: in process, connections that are cut end their calls and take n
     CHECK((*connection)->Call(Soon(), {.target = "/quick"}).status().reason() ==
           Reason::kServiceUnavailable);
   }
-}
-
-TEST_CASE("http: in process, connections of a service share a thread, which outlives each",
-          "[http]") {
-  std::set<std::thread::id> threads;  // Written on the loop, read once the answer is there.
-  TestService service([&](Exchange& exchange) {
-    threads.insert(std::this_thread::get_id());
-    return Answer(exchange, "ok");
-  });
-  InProcessConnections connections(service.service);
-  const auto kept = connections.New();
-
-  for (int i = 0; i < 3; ++i) CHECK(connections.New()->Call(Soon(), {.target = "/"})->body == "ok");
-
-  CHECK(kept->Call(Soon(), {.target = "/"})->body == "ok");
-  CHECK(threads.size() == 1);
-  CHECK(!threads.contains(std::this_thread::get_id()));
 }
 
 TEST_CASE("http: the context carries values and is done when the answer is over", "[http]") {

@@ -14,9 +14,8 @@ namespace apiserver::inline v0::http {
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity = nullptr);
 
-// The in-process connections of one service, which can all be cut, as a listener's can. They share
-// one loop thread, which starts with the first and ends with the last of them and this. Any thread
-// may call it, and destroy its connections, but the loop.
+// The in-process connections of one service, which can all be cut, as a listener's can. Any thread
+// may call it, but none of its connections' loops.
 class InProcessConnections {
  public:
   // `service` must outlive the cut, not the connections.
