@@ -16,7 +16,7 @@ constexpr std::size_t kWriteBytes = 64 << 10;
 constexpr std::size_t kWriteOffset = 1024;
 // The bytes that one connection may read and write before others have their turn.
 constexpr std::size_t kTurnBytes = 256 << 10;
-// The time that a handshake has left which a drain finds.
+// Limits a handshake that is under way when the server drains.
 constexpr auto kDrainedHandshakeTime = std::chrono::milliseconds(1000);
 // Limits of a lingering close: a peer that goes on sending must not keep the connection.
 constexpr auto kLingerTime = std::chrono::milliseconds(500);

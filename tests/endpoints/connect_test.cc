@@ -158,7 +158,7 @@ class OnlyVerbs final : public auth::Authorizer {
   const std::vector<std::string> verbs_;
 };
 
-// What a GET that begins a WebSocket to a Connecter is answered. Over HTTP/1.1: no other has it.
+// Returns the answer to a GET that begins a WebSocket to a Connecter. HTTP/2 has no such GET.
 http::ClientResponse OpenSocket(std::vector<std::string> verbs, const std::string& gates = "",
                                 const std::string& target = "a/proxy") {
   TestServerOptions options{.authorizer = std::make_shared<OnlyVerbs>(std::move(verbs)),
@@ -186,11 +186,11 @@ TEST_CASE("endpoints: a WebSocket to a Connecter needs the verb create", "[endpo
   CHECK(OpenSocket({"get", "create"}).code == 200);
   CHECK(OpenSocket({"create"}).code == 403);
   CHECK(OpenSocket({"get"}, "AuthorizePodWebsocketUpgradeCreatePermission=false").code == 200);
-  // Of this one only what a GET may can be done.
+  // The relay does nothing that needs more than GET.
   CHECK(OpenSocket({"get"}, "", "a/relay").code == 200);
   CHECK(OpenSocket({"create"}, "", "a/relay").code == 403);
 
-  // What is no WebSocket needs no more than its own verb.
+  // A plain request needs no more than its own verb.
   const ServedSubresources served(
       {.authorizer = std::make_shared<OnlyVerbs>(std::vector<std::string>{"get"})});
   CHECK(served.server->Call("GET", At("a/proxy")).code == 200);

@@ -55,9 +55,9 @@ class Servers {
   void Leave();
 
  private:
-  // Whether `status` may say that an idle connection was closed while a request was on its way to
-  // it, which HTTP/1.1 cannot tell (RFC 9112, 9.5). If the server had begun it, it fails when it is
-  // sent again: what it creates is there, and what it deletes is gone.
+  // Returns whether `status` may mean that an idle connection was closed while a request was on its
+  // way to it, which HTTP/1.1 cannot tell (RFC 9112, 9.5). If the server had begun the request, it
+  // fails when it is sent again: its object exists already, or is gone.
   bool CrossedAnEnd(const apiserver::Status& status) const;
 
   apiserver::http::Dialer& dialer_;

@@ -278,8 +278,7 @@ TEST_CASE("proxy: an answer is passed on as it comes", "[proxy]") {
   CHECK(client.ReadUntil("0\r\n\r\n") == "3\r\ntwo\r\n0\r\n\r\n");
 }
 
-}  // namespace
-// The loop of the pool belongs to the host: a request that ends there may end after its server.
+// The pool's loop belongs to the host: a request that ends there may end after its server.
 TEST_CASE("proxy: a forwarded request does not end on the pool's loop", "[proxy]") {
   struct Ending {
     explicit Ending(std::function<void()> tell) : tell(std::move(tell)) {}
@@ -307,4 +306,5 @@ TEST_CASE("proxy: a forwarded request does not end on the pool's loop", "[proxy]
   for (const std::string& line : ended.lines()) CHECK(line == "elsewhere");
 }
 
+}  // namespace
 }  // namespace proxy_test

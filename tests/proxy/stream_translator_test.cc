@@ -278,7 +278,7 @@ TEST_CASE("proxy: a kubelet that cannot be reached is an error of HTTP", "[proxy
   CHECK(client.ReadBody().find("error dialing backend: dial tcp 127.0.0.1:1") != std::string::npos);
 }
 
-// As kubelets' connections may be reset before the ends of all streams have come.
+// A kubelet's connection may be reset before the ends of all streams have come.
 TEST_CASE("proxy: an outcome counts although the kubelet's streams did not end", "[proxy]") {
   FakeKubelet kubelet(
       {.data = [](FakeKubelet::Command& command, const std::string&, std::string_view) {

@@ -189,7 +189,7 @@ TEST_CASE("proxy: a tunnel ends with its kubelet, its client, or a text message"
   CHECK(tunnel.service.ends.AwaitCount(1));
 }
 
-// As a translated exec: the loop of the kubelet's connection may go on without the server.
+// The loop of the kubelet's connection may go on without the server.
 TEST_CASE("proxy: a tunnel keeps nothing of a request when its server has gone", "[proxy]") {
   struct Held {
     std::shared_ptr<int> value;
