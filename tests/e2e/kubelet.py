@@ -27,7 +27,7 @@ import urllib.request
 
 import kubelet_scripted
 from kubectl_checks import Checker
-from kubelets import ECHO_PORT, World, digest, end, printed_by, start_kwok_pod, start_scripted_pod
+from kubelets import ECHO_PORT, World, digest, end, printed_by, start_kwok_pod, start_scripted_pod, start_web_pod
 from servers import free_port, wait_until
 
 COPIED_BYTES = 64 << 20
@@ -175,16 +175,15 @@ def followed_log(t, world, options, expected):
 
 def proxies(t, world):
     pod, node = "/api/v1/namespaces/default/pods/%s/proxy/%s", "/api/v1/nodes/%s/proxy/%s"
+    t.says(["get", "--raw", node % ("scripted", "healthz")], "address not allowed", code=1)
     if world.address is None:
         print("skipped: proxies that reach something: this machine has no address but the loopback's")
-        t.says(["get", "--raw", pod % ("p", "x")], "address not allowed", code=1)
-        t.says(["get", "--raw", node % ("fake", "healthz")], "address not allowed", code=1)
         return
+    start_web_pod(t, world)
     port = world.web.server_address[1]
-    t.prints(["get", "--raw", pod % ("p", "a/b?x=y")], "asked for /a/b?x=y")
-    t.prints(["get", "--raw", pod % ("http:p:%d" % port, "c")], "asked for /c")
-    t.prints(["get", "--raw", node % ("fake:%d" % port, "d")], "asked for /d")
-    t.prints(["get", "--raw", node % ("fake", "healthz")], "ok")
+    t.prints(["get", "--raw", pod % ("r", "a/b?x=y")], "asked for /a/b?x=y")
+    t.prints(["get", "--raw", pod % ("http:r:%d" % port, "c")], "asked for /c")
+    t.prints(["get", "--raw", node % ("elsewhere:%d" % port, "d")], "asked for /d")
 
 
 def many_commands(t, world, count):
@@ -218,10 +217,10 @@ def many_commands(t, world, count):
 
 def run_all(t, world, args):
     start_scripted_pod(t, world)
+    proxies(t, world)
     if args.kwok:
         start_kwok_pod(t, world)
         logs(t, world)
-        proxies(t, world)
     for websockets in world.kubectl.transports():
         world.kubectl.websockets = websockets
         pods = {"q": (commands, forwarded_ports, *kubelet_scripted.STEPS)}
@@ -240,7 +239,7 @@ def main():
     parser.add_argument("--server", required=True)
     parser.add_argument("--kubectl", required=True)
     parser.add_argument("--kubelet", required=True, help="the program of kubelet/")
-    parser.add_argument("--kwok", help="logs and proxies are tried with it only")
+    parser.add_argument("--kwok", help="logs are tried with it only")
     parser.add_argument("--stages", help="kustomize/stage of kwok's module")
     parser.add_argument("--go-streams", help="the program of go_client/streams, to be run too")
     parser.add_argument("--execs", type=int, default=20, help="how many commands that do nothing")

@@ -17,6 +17,8 @@ STAGES = ["node/fast/node-initialize", "node/heartbeat-with-lease/node-heartbeat
 LINES = ["2026-01-01T00:00:0%d.000000000Z stdout F line %d" % (i, i) for i in (1, 2, 3)]
 ECHO_PORT = 7
 REFUSED_PORT = 9
+# Kubelets run commands for whoever asks: none may be reached from elsewhere.
+KUBELET_ADDRESS = "127.0.0.1"
 # Those of pod `q` whose requests the program of kubelet/ answers wrongly.
 FAULTY_CONTAINERS = ["answers-500", "answers-200", "half-a-head", "nothing"]
 
@@ -77,7 +79,8 @@ class StreamingKubectl(Kubectl):
 class World:
     """A server, the kubelets of its nodes, and a web server in its pods' place.
 
-    Pod `p` is on node `fake`, whose kubelet is kwok, if there is one; pod `q` on node `scripted`."""
+    Pod `p` is on node `fake`, whose kubelet is kwok, if there is one; pod `q` on node `scripted`. Pod `r`
+    and node `elsewhere` stand for the web server, at an address that proxies may reach."""
 
     def __init__(self, args, folder):
         self.folder, self.go_streams = folder, args.go_streams
@@ -100,19 +103,16 @@ class World:
             environment = {**os.environ, "HOME": self.folder}
             return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env=environment)
 
-    def node_address(self):
-        return self.address or "127.0.0.1"
-
     def scripted_options(self):
-        listen = "%s:%d" % (self.node_address(), self.port)
+        listen = "%s:%d" % (KUBELET_ADDRESS, self.port)
         return ["-listen", listen, "-folder", self.folder, "-web", "%s:%d" % self.web.server_address]
 
     def kwok_options(self):
-        node, port = self.node_address(), free_port()
+        port = free_port()
         return (
             ["--kubeconfig", self.server.kubeconfig, "--config", self.path("kwok.yaml")]
-            + ["--manage-single-node=fake", "--cidr=10.244.0.0/16", "--node-ip=" + node]
-            + ["--node-port=%d" % port, "--server-address=%s:%d" % (node, port)]
+            + ["--manage-single-node=fake", "--cidr=10.244.0.0/16", "--node-ip=" + KUBELET_ADDRESS]
+            + ["--node-port=%d" % port, "--server-address=%s:%d" % (KUBELET_ADDRESS, port)]
         )
 
     def path(self, name):
@@ -179,22 +179,35 @@ def start_kwok_pod(t, world):
     wait_until(lambda: world.kubectl.run(*status).stdout.startswith("Running "), "the pod runs", 60)
 
 
+def start_node(t, name, status):
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+    t.says(["create", "-f", "-"], "node/%s created" % name, stdin=json.dumps(node))
+    node["status"] = status
+    t.says(["replace", "--raw", "/api/v1/nodes/%s/status" % name, "-f", "-"], stdin=json.dumps(node))
+
+
+def start_pod(t, name, spec, status):
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    t.says(["create", "-f", "-"], "pod/%s created" % name, stdin=json.dumps(pod))
+    pod["status"] = status
+    t.says(["replace", "--raw", "/api/v1/namespaces/default/pods/%s/status" % name, "-f", "-"], stdin=json.dumps(pod))
+
+
 def start_scripted_pod(t, world):
     """Makes the node `scripted` and the pod `q`, whose containers but the first stand for faults, and tells
     their status, as the program is no kubelet otherwise."""
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "scripted"}}
-    t.says(["create", "-f", "-"], "node/scripted created", stdin=json.dumps(node))
-    node["status"] = {
-        "addresses": [{"type": "InternalIP", "address": world.node_address()}],
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": world.port}},
-    }
-    t.says(["replace", "--raw", "/api/v1/nodes/scripted/status", "-f", "-"], stdin=json.dumps(node))
+    start_node(t, "scripted", {"addresses": [{"type": "InternalIP", "address": KUBELET_ADDRESS}],
+                               "daemonEndpoints": {"kubeletEndpoint": {"Port": world.port}}})
     containers = [{"name": name, "image": "none"} for name in ("c", *FAULTY_CONTAINERS)]
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "q", "namespace": "default"}}
-    pod["spec"] = {"nodeName": "scripted", "containers": containers}
-    t.says(["create", "-f", "-"], "pod/q created", stdin=json.dumps(pod))
-    pod["status"] = {"phase": "Running"}
-    t.says(["replace", "--raw", "/api/v1/namespaces/default/pods/q/status", "-f", "-"], stdin=json.dumps(pod))
+    start_pod(t, "q", {"nodeName": "scripted", "containers": containers}, {"phase": "Running"})
+
+
+def start_web_pod(t, world):
+    """Makes the node `elsewhere` and the pod `r` where the web server listens."""
+    start_node(t, "elsewhere", {"addresses": [{"type": "InternalIP", "address": world.address}]})
+    port = {"containerPort": world.web.server_address[1]}
+    start_pod(t, "r", {"nodeName": "elsewhere", "containers": [{"name": "c", "image": "none", "ports": [port]}]},
+              {"phase": "Running", "podIP": world.address, "podIPs": [{"ip": world.address}]})
 
 
 def digest(path):
