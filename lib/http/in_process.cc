@@ -18,6 +18,10 @@ namespace {
 constexpr std::size_t kWindowBytes = 256 << 10;
 constexpr std::size_t kPieceBytes = 32 << 10;
 
+// The loops of a service's connections, and how many connections one has before the next starts.
+constexpr std::size_t kLoopsMax = 4;
+constexpr long kConnectionsPerLoop = 32;
+
 // One request and its answer without a socket: the driver's transport on one side, a client's on
 // the other. Used on the loop only.
 class LocalCall final : public ServerStream,
@@ -141,9 +145,9 @@ void LocalCall::Finish(const Status& status) {
 }
 
 // Writes to the service's log until the service may be gone.
-class RoomLog final : public LogSink {
+class ServiceLog final : public LogSink {
  public:
-  explicit RoomLog(LogSink& log) : log_(&log) {}
+  explicit ServiceLog(LogSink& log) : log_(&log) {}
   bool Enabled(LogLevel level) const override {
     const auto log = log_.Lock();
     return *log != nullptr && (*log)->Enabled(level);
@@ -158,14 +162,41 @@ class RoomLog final : public LogSink {
   Guarded<LogSink*> log_;
 };
 
+// The loop of connections, and what it logs to.
+struct Place {
+  explicit Place(LogSink& of) : log(of) {}
+
+  ServiceLog log;
+  const std::shared_ptr<Loop> loop = Loop::Create(log);
+};
+
+// The thread of a place, which ends with the last connection that runs there.
+class Running {
+ public:
+  explicit Running(const Service& service) : place_(std::make_shared<Place>(*service.log)) {
+    place_->loop->Start("http-local");
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    place_->log.Close();
+    place_->loop->Stop();
+  }
+
+  const std::shared_ptr<Place>& place() const { return place_; }
+
+ private:
+  const std::shared_ptr<Place> place_;
+};
+
 // The calls that are not over, so that closing the connection ends them. Belongs to the loop, but
 // for Close().
 struct Room : std::enable_shared_from_this<Room> {
-  explicit Room(const Service& of) : service(of), log(*of.log) {}
+  Room(const Service& of, std::shared_ptr<Place> at) : service(of), place(std::move(at)) {}
 
   const Service& service;  // Not used once it is closed.
-  RoomLog log;
-  const std::shared_ptr<Loop> loop = Loop::Create(log);
+  const std::shared_ptr<Place> place;
+  const std::shared_ptr<Loop> loop = place->loop;
   std::shared_ptr<const PeerCertificates> identity;
   std::unordered_set<std::shared_ptr<LocalCall>> calls;
   Notification closed;
@@ -180,7 +211,6 @@ struct Room : std::enable_shared_from_this<Room> {
       room->closed.Notify();
     });
     closed.Wait();
-    log.Close();
   }
 
   void Start(const std::shared_ptr<LocalCall>& call, ClientRequest request) {
@@ -232,12 +262,10 @@ class LocalControl final : public ClientControl {
 
 class LocalConnection final : public Connection {
  public:
-  explicit LocalConnection(std::shared_ptr<Room> room) : room_(std::move(room)) {}
+  LocalConnection(std::shared_ptr<Room> room, std::shared_ptr<Running> running)
+      : room_(std::move(room)), running_(std::move(running)) {}
   // Waits for the calls to end: the service that they run may be destroyed next.
-  ~LocalConnection() override {
-    room_->Close();
-    room_->loop->Stop();
-  }
+  ~LocalConnection() override { room_->Close(); }
 
   Result<ClientResponse> Call(const Context& ctx, const ClientRequest& request) override {
     return CallOver(*this, ctx, request);
@@ -264,14 +292,14 @@ class LocalConnection final : public Connection {
     return call;
   }
 
-  std::shared_ptr<Room> room_;
+  const std::shared_ptr<Room> room_;
+  const std::shared_ptr<Running> running_;
 };
 
-std::shared_ptr<Room> NewRoom(const Service& service,
+std::shared_ptr<Room> NewRoom(const Service& service, const Running& running,
                               std::shared_ptr<const PeerCertificates> identity) {
-  auto room = std::make_shared<Room>(service);
+  auto room = std::make_shared<Room>(service, running.place());
   room->identity = std::move(identity);
-  room->loop->Start("http-local");
   return room;
 }
 
@@ -279,18 +307,38 @@ std::shared_ptr<Room> NewRoom(const Service& service,
 
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity) {
-  return std::make_unique<LocalConnection>(NewRoom(service, std::move(identity)));
+  auto running = std::make_shared<Running>(service);
+  auto room = NewRoom(service, *running, std::move(identity));
+  return std::make_unique<LocalConnection>(std::move(room), std::move(running));
 }
 
 struct InProcessConnections::State {
   struct Known {
+    std::vector<std::shared_ptr<Running>> loops;  // Started when they are needed.
     std::vector<std::weak_ptr<Room>> rooms;
     bool cut = false;
   };
   explicit State(const Service& of) : service(of) {}
+  static std::shared_ptr<Running> LoopFor(const Service& service, Known& known);
+
   const Service& service;
   Guarded<Known> known;
 };
+
+// Takes the loop with the fewest connections, or another one if all have enough. A thread costs a
+// stack and a heap, which connections that mostly wait are not worth.
+std::shared_ptr<Running> InProcessConnections::State::LoopFor(const Service& service,
+                                                              Known& known) {
+  auto& loops = known.loops;
+  const auto least = std::min_element(loops.begin(), loops.end(), [](const auto& a, const auto& b) {
+    return a.use_count() < b.use_count();
+  });
+  const auto connections = least == loops.end() ? 0 : least->use_count() - 1;
+  if (least != loops.end() && (connections < kConnectionsPerLoop || loops.size() == kLoopsMax)) {
+    return *least;
+  }
+  return loops.emplace_back(std::make_shared<Running>(service));
+}
 
 InProcessConnections::InProcessConnections(const Service& service)
     : state_(std::make_unique<State>(service)) {}
@@ -299,28 +347,32 @@ InProcessConnections::~InProcessConnections() { Cut(); }
 
 std::unique_ptr<Connection> InProcessConnections::New(
     std::shared_ptr<const PeerCertificates> identity) {
-  const auto room = NewRoom(state_->service, std::move(identity));
-  const bool cut = [this, &room] {
-    const auto known = state_->known.Lock();
-    std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
-    known->rooms.push_back(room);
-    return known->cut;
-  }();
-  if (cut) room->Close();
-  return std::make_unique<LocalConnection>(room);
+  const auto known = state_->known.Lock();
+  auto running = State::LoopFor(state_->service, *known);
+  auto room = NewRoom(state_->service, *running, std::move(identity));
+  std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
+  known->rooms.push_back(room);
+  if (known->cut) {
+    room->Close();
+    running->place()->log.Close();
+  }
+  return std::make_unique<LocalConnection>(std::move(room), std::move(running));
 }
 
 void InProcessConnections::Cut() {
   std::vector<std::weak_ptr<Room>> rooms;
+  std::vector<std::shared_ptr<Running>> loops;
   {
     const auto known = state_->known.Lock();
     known->cut = true;
     rooms.swap(known->rooms);
+    loops = known->loops;
   }
   // A room whose connection is being destroyed is closed by it, while its loop runs.
   for (const auto& each : rooms) {
     if (const auto room = each.lock()) room->Close();
   }
+  for (const auto& running : loops) running->place()->log.Close();
 }
 
 }  // namespace apiserver::v0::http

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ namespace runtime = apiserver::runtime;
 constexpr int kResources = 1'000;
 constexpr int kClients = 50;
 constexpr int kWrites = 2'000;
+constexpr auto kReading = std::chrono::seconds(2);
 constexpr char kVersion[] = "/apis/things.example.com/v1";
 
 class Strategy final : public rest::Strategy {
@@ -84,10 +86,19 @@ Status AddOne(TestServer& server, const runtime::KindPtr& kind, int number) {
       {{"things.example.com", "v1", NameOf(number)}, {{NameOf(number), storage}}});
 }
 
-// Clients that read and watch what comes and goes, until they are dropped.
+// Where the requests of one turn of a client go.
+using Targets = std::vector<std::string> (*)(int resource);
+
+std::vector<std::string> ListAndWatch(int resource) {
+  return {PathOf(resource), PathOf(resource) + "?watch=1&timeoutSeconds=1"};
+}
+
+std::vector<std::string> Get(int /*resource*/) { return {PathOf(0) + "/a0"}; }
+
+// Clients with a connection and a thread each, which send requests until they are dropped.
 class Clients {
  public:
-  explicit Clients(TestServer& server) : server_(server) {
+  Clients(TestServer& server, Targets targets) : server_(server), targets_(targets) {
     for (int i = 0; i < kClients; ++i) {
       threads_.emplace_back("client", [this, i] { Run(i); });
     }
@@ -105,8 +116,7 @@ class Clients {
   void Run(int n) {
     const auto connection = server_.server().LoopbackConnection();
     for (; !over_; n = (n + 7) % kResources) {
-      const std::string path = PathOf(n);
-      for (const std::string& target : {path, path + "?watch=1&timeoutSeconds=1"}) {
+      for (const std::string& target : targets_(n)) {
         const auto got = connection->Call(Context::Background(), {.target = target});
         ++requests_;
         if (got.ok() && (got->code == 200 || got->code == 404)) continue;
@@ -116,6 +126,7 @@ class Clients {
   }
 
   TestServer& server_;
+  const Targets targets_;
   std::atomic<bool> over_ = false;
   std::atomic<int> requests_ = 0;
   Guarded<std::string> wrong_;
@@ -200,12 +211,20 @@ Status RunRoutes(Report& report) {
   report.Add({"routes/writes", "write_us_alone", alone_us, "us"});
   report.Add({"routes/writes", "write_us_beside_999", beside_us, "us"});
 
-  Clients clients(*server);
+  Clients clients(*server, ListAndWatch);
+  const auto begun = std::chrono::steady_clock::now();
   BENCH_ASSIGN(busy, ComeAndGo(*server, kinds, nullptr));
+  const auto took = std::chrono::steady_clock::now() - begun;
   clients.Stop();
   AddTimes("routes/50 clients", busy, report);
-  report.Add({"routes/50 clients", "requests", static_cast<double>(clients.requests()), ""});
+  report.Add({"routes/50 clients", "come_and_go_us", Microseconds(took), "us"});
   if (!clients.wrong().empty()) return {Reason::kInternalError, clients.wrong()};
+
+  Clients readers(*server, Get);
+  std::this_thread::sleep_for(kReading);
+  const double seconds = std::chrono::duration<double>(kReading).count();
+  report.Add({"routes/50 readers", "requests_per_s", readers.requests() / seconds, ""});
+  if (!readers.wrong().empty()) return {Reason::kInternalError, readers.wrong()};
   return {};
 }
 

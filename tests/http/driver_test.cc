@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 #include <stdexcept>
+#include <thread>
 
 #include "support.h"
 
@@ -504,6 +506,36 @@ TEST_CASE("http: in process, connections that are cut end their calls and take n
     CHECK((*connection)->closed());
     CHECK((*connection)->Call(Soon(), {.target = "/quick"}).status().reason() ==
           Reason::kServiceUnavailable);
+  }
+}
+
+TEST_CASE("http: in process, connections of a service share few threads", "[http]") {
+  Guarded<std::set<std::thread::id>> threads;
+  TestService service([&](Exchange& exchange) {
+    threads.Lock()->insert(std::this_thread::get_id());
+    return Answer(exchange, "ok");
+  });
+  InProcessConnections connections(service.service);
+  std::vector<std::unique_ptr<Connection>> kept;
+  const auto ask = [&kept] {
+    for (const auto& each : kept) CHECK(each->Call(Soon(), {.target = "/"})->body == "ok");
+  };
+
+  SECTION("one thread serves thirty-two") {
+    for (int i = 0; i < 32; ++i) kept.push_back(connections.New());
+    ask();
+    CHECK(threads.Lock()->size() == 1);
+    CHECK(!threads.Lock()->contains(std::this_thread::get_id()));
+  }
+  SECTION("more have four at most, also once the first are gone") {
+    for (int i = 0; i < 140; ++i) kept.push_back(connections.New());
+    ask();
+    CHECK(threads.Lock()->size() == 4);
+    kept.erase(kept.begin(), kept.begin() + 100);
+    ask();
+    for (int i = 0; i < 8; ++i)
+      CHECK(connections.New()->Call(Soon(), {.target = "/"})->code == 200);
+    CHECK(threads.Lock()->size() == 4);
   }
 }
 

@@ -14,8 +14,9 @@ namespace apiserver::inline v0::http {
 std::unique_ptr<Connection> NewInProcessConnection(
     const Service& service, std::shared_ptr<const PeerCertificates> identity = nullptr);
 
-// The in-process connections of one service, which can all be cut, as a listener's can. Any thread
-// may call it, but none of its connections' loops.
+// The in-process connections of one service, which can all be cut, as a listener's can. They share
+// up to four loop threads, one for 32 connections, which end with the last of them and this. Any
+// thread but those may call it and destroy its connections.
 class InProcessConnections {
  public:
   // `service` must outlive the cut, not the connections.
