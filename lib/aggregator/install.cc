@@ -246,6 +246,11 @@ class Follower {
     started_.Notify();
   }
 
+  // A shutdown waits for upgraded connections, which would last as long as its grace.
+  void ClosePipesWith(const Context& server) {
+    closing_ = server.OnDone([pipes = options_.pipes] { pipes->CloseAll(); });
+  }
+
   bool WaitForSync(std::chrono::milliseconds timeout) const {
     if (!started_.WaitFor(timeout)) return false;
     const std::shared_ptr<Running> running = *running_.Lock();
@@ -276,6 +281,7 @@ class Follower {
   const std::shared_ptr<Table> table_;
   Notification started_;
   Guarded<std::shared_ptr<Running>> running_;
+  Context::Registration closing_;
 };
 
 class Installed final : public APIAggregator {
@@ -294,6 +300,7 @@ class Installed final : public APIAggregator {
 Status AddHooks(server::Handler& handler, const std::shared_ptr<Follower>& follower) {
   RETURN_IF_ERROR(handler.AddPostStartHook("start-kube-aggregator-informers",
                                            [follower](const server::HookContext& hook) -> Status {
+                                             follower->ClosePipesWith(hook.ctx);
                                              follower->Start(hook.server);
                                              return {};
                                            }));
@@ -335,6 +342,7 @@ Result<std::unique_ptr<APIAggregator>> Install(server::GenericAPIServer& server,
   if (options.dialer == nullptr || options.service_resolver == nullptr) {
     return Status(Reason::kInvalid, "an aggregator needs a dialer and a resolver of services");
   }
+  if (!options.pipes) options.pipes = proxy::NewUnlimitedPipes();
   const auto table = std::make_shared<Table>(HandlersOf(options, storage));
   ASSIGN_OR_RETURN(server::Handler* const handler,
                    server.AddHandler({.name = "kube-aggregator",

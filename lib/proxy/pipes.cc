@@ -1,5 +1,6 @@
 #include "apiserver/proxy/pipes.h"
 
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -104,6 +105,11 @@ void PipeSet::CloseAll() {
 
 std::shared_ptr<Pipes> NewPipes(const PipeLimits& limits) {
   return std::make_shared<PipeSet>(limits);
+}
+
+std::shared_ptr<Pipes> NewUnlimitedPipes() {
+  constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
+  return NewPipes({.pipes_max = kUnlimited, .pipes_per_user_max = kUnlimited});
 }
 
 }  // namespace apiserver::v0::proxy

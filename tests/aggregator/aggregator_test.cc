@@ -18,6 +18,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/testing/server/test_server.h"
+#include "dialled.h"
 
 namespace aggregator_test {
 namespace {
@@ -309,6 +310,28 @@ TEST_CASE("aggregator: a local APIService is listed, though nobody serves it") {
     CHECK(front.server->Call("DELETE", std::string(kAPIServices) + name).code == 200);
   }
   CHECK(Eventually([&] { return front.Get("/apis/local.com").code == 404; }));
+}
+
+TEST_CASE("aggregator: an upgraded connection ends when the server stops", "[aggregator]") {
+  Target target(ServicePair("api.ns.svc"));
+  Front front(std::chrono::seconds(30), std::chrono::minutes(1), {}, nullptr, std::nullopt, true);
+  front.Serve(target.host());
+  REQUIRE(front.AddRemote("peer.com", "v1") == 201);
+  REQUIRE(front.Becomes("v1.peer.com", "True/Passed/"));
+  testing::Dialled client(*front.server);
+  const auto opened =
+      client.connection().Open({.target = "/apis/peer.com/v1/echo",
+                                .headers = {{"Connection", "Upgrade"}, {"Upgrade", "echo"}}});
+  REQUIRE(opened.ok());
+  REQUIRE((*opened)->Head(http_test::Soon())->code == 101);
+  const auto begun = RealClock().Now();
+
+  front.server->server().Stop();
+
+  // The grace is five seconds.
+  CHECK(RealClock().Now() - begun < std::chrono::seconds(4));
+  const auto rest = (*opened)->Read(http_test::Soon());
+  CHECK((rest.ok() && rest->empty()));
 }
 
 TEST_CASE("aggregator: an aggregator without a resolver is refused") {

@@ -51,8 +51,9 @@ struct Front {
       std::chrono::milliseconds discovery_period = std::chrono::minutes(1),
       std::vector<server::Resource> registered = {},
       const std::shared_ptr<apiserver::discovery::DefinedVersions>& definitions = nullptr,
-      std::optional<http::KeyPair> client = std::nullopt) {
+      std::optional<http::KeyPair> client = std::nullopt, bool listen = false) {
     testing::TestServerOptions options;
+    options.listen = listen;
     const bool auto_register = !registered.empty() || definitions;
     options.kinds = std::move(registered);
     std::shared_ptr<const apiserver::Source<http::KeyPair>> proxy_client;

@@ -5,7 +5,7 @@ accounts, and how it ends.
 usage: kube_apiserver.py --server BINARY
 
 Looks at the start on an empty store of its own, at what is there once it is ready, at a second start in the same
-folder, at one after kill -9, and at SIGTERM with watches open. Exits 1 and names each failed check.
+folder, at one after kill -9, and at SIGTERM with watches open and with streams of pods. Exits 1 and names each failed check.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import held_streams
 from checker import Checker
 from servers import Server, free_port, wait_until
 
@@ -31,6 +32,7 @@ CPU_SECONDS_MAX = 0.3
 RSS_BYTES_MAX = 60_000_000
 GRACE_SECONDS = 10  # Of the server it is four; others may use the machine.
 WATCHES = 100
+STREAMS_OF_EACH_WAY = 10
 
 
 class Api:
@@ -157,6 +159,39 @@ def ends_with_watches(t, server, api):
     t.check(seconds < GRACE_SECONDS, "within its grace", seconds)
 
 
+def streams_of_clients_that_go(t, server, api, kubelet, ways):
+    """Nothing is left of streams whose clients have gone."""
+    before = held_streams.descriptors(server)
+    for path, headers in ways:
+        client = held_streams.Client(api, path, headers)
+        t.check(client.began(), "a stream of " + path, client.head)
+        client.link.close()
+    wait_until(lambda: kubelet.open == 0, "the streams of clients that went end")
+    wait_until(lambda: held_streams.descriptors(server) <= before, "their descriptors are closed")
+
+
+def ends_with_streams(t, server, api, kubelet, ways, clients_read):
+    """SIGTERM while clients hold streams of a pod, and close them when they are told to."""
+    clients = [held_streams.Client(api, *way) for way in ways]
+    t.check(all(client.began() for client in clients), "streams of each way", [client.head for client in clients])
+    wait_until(lambda: kubelet.open == len(clients), "the kubelet has the streams")
+    if clients_read:
+        for client in clients:
+            client.follow()
+    begin = time.monotonic()
+    code = server.stop()
+    seconds = time.monotonic() - begin
+    what = "%d streams that are %s" % (len(clients), "read" if clients_read else "not read")
+    print("SIGTERM with %s: %.2f s" % (what, seconds))
+    t.check(code == 0, "SIGTERM ends the server with exit code 0, with " + what, code)
+    t.check(seconds < GRACE_SECONDS, "within its grace, with " + what, seconds)
+    if not clients_read:
+        for client in clients:
+            client.follow()
+    t.check(all(client.ended() for client in clients), "every client is told the end, with " + what)
+    wait_until(lambda: kubelet.open == 0, "the kubelet is told the end of all streams")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
@@ -184,7 +219,16 @@ def main():
             api = start(t, server)
             cluster(t, api)
             t.check(stale in open(log).read(), "a server that was killed has left its lease")
-            t.check(server.stop() == 0, "the last server ends with exit code 0")
+            kubelet = held_streams.Kubelet(folder)
+            pod = held_streams.start_pod(t, api, kubelet.port)
+            ways = held_streams.streams(pod)
+            streams_of_clients_that_go(t, server, api, kubelet, ways)
+            ends_with_streams(t, server, api, kubelet, ways * STREAMS_OF_EACH_WAY, clients_read=True)
+            t.check("still running" not in open(log).read(), "streams that are read end before the grace")
+
+            api = start(t, server)
+            floods = [held_streams.flood(pod)] * STREAMS_OF_EACH_WAY
+            ends_with_streams(t, server, api, kubelet, floods, clients_read=False)
         finally:
             if server.process and server.process.poll() is None:
                 server.stop(signal.SIGKILL)

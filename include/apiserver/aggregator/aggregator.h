@@ -31,7 +31,8 @@ struct Options {
   // The certificate by which extension servers know a front proxy; see ProxyHandlerOptions.
   std::shared_ptr<const Source<http::KeyPair>> proxy_client = nullptr;
   bool reject_forwarding_redirects = true;
-  // Counts upgraded connections. Null: they are not limited in number.
+  // Counts and limits upgraded connections. All are closed when the server no longer takes new
+  // requests. Null: they are not limited in number.
   std::shared_ptr<proxy::Pipes> pipes = nullptr;
   // How often each extension server is asked whether it is available.
   std::chrono::milliseconds availability_period = std::chrono::seconds(30);

@@ -21,7 +21,8 @@ struct ConnectionsOptions {
   KubeletOptions kubelet = {};
   // Required. Dials kubelets, pods and services. Outlives the server.
   http::Dialer* dialer = nullptr;
-  // Counts and limits upgraded connections. Null: each has the default time limits.
+  // Counts and limits upgraded connections. All are closed when the server no longer takes new
+  // requests. Null: only the default time limits are set.
   std::shared_ptr<proxy::Pipes> pipes = nullptr;
   // --max-connection-bytes-per-sec: the most bytes a second in each direction of an upgraded
   // connection that is passed on as it is. Zero: there is no limit.
@@ -56,8 +57,9 @@ class Connections {
   virtual void Use(const std::vector<std::shared_ptr<registry::Store>>& stores) = 0;
 };
 
-// Adds the kinds of the options to the scheme of `server`. kInvalid: the dialer is missing, or the
-// options of kubelets cannot be used.
+// Adds the kinds of the options to the scheme of `server`, and a hook, so that it is called once,
+// before the server starts. kInvalid: the dialer is missing, or the options of kubelets cannot be
+// used.
 Result<std::unique_ptr<Connections>> NewConnections(server::GenericAPIServer& server,
                                                     const ConnectionsOptions& options);
 

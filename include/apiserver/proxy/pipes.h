@@ -51,5 +51,7 @@ class Pipes {
 };
 
 std::shared_ptr<Pipes> NewPipes(const PipeLimits& limits = {});
+// Makes pipes of any number, which have the default time limits and can be closed together.
+std::shared_ptr<Pipes> NewUnlimitedPipes();
 
 }  // namespace apiserver::inline v0::proxy

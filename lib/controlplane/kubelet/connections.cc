@@ -36,6 +36,17 @@ void CountLogs(Access& access, const std::shared_ptr<metrics::Registry>& registr
   access.count_log_tls_failure = [registry, &failures] { failures.With({}).Add(); };
 }
 
+// A shutdown waits for upgraded connections, which would last as long as its grace.
+Status CloseAtShutdown(server::GenericAPIServer& server, std::shared_ptr<proxy::Pipes> pipes) {
+  const auto registration = std::make_shared<Context::Registration>();
+  return server.AddPostStartHook(
+      "follow-shutdown-of-streams",
+      [pipes = std::move(pipes), registration](const server::HookContext& hook) -> Status {
+        *registration = hook.ctx.OnDone([pipes] { pipes->CloseAll(); });
+        return {};
+      });
+}
+
 // Finds the kinds by their names, and adds them to the scheme.
 Result<OptionKinds> AddKinds(runtime::Scheme& scheme) {
   OptionKinds kinds;
@@ -112,7 +123,8 @@ Result<std::unique_ptr<Connections>> NewConnections(server::GenericAPIServer& se
   }
   auto access = std::make_shared<Access>();
   ASSIGN_OR_RETURN(access->kinds, AddKinds(server.scheme()));
-  access->pipes = options.pipes;
+  access->pipes = options.pipes ? options.pipes : proxy::NewUnlimitedPipes();
+  RETURN_IF_ERROR(CloseAtShutdown(server, access->pipes));
   access->max_bytes_per_sec = options.max_connection_bytes_per_sec;
   access->memory = server.memory();
   ASSIGN_OR_RETURN(access->proxy_pool,

@@ -87,6 +87,27 @@ TEST_CASE("controlplane: a server ends while commands run", "[controlplane]") {
   CHECK(kubelet.journal().Await("over"));
 }
 
+TEST_CASE("controlplane: commands over SPDY end when the server stops", "[controlplane]") {
+  FakeKubelet kubelet({}, Wire::kTlsHttp1);
+  World world;
+  world.AddNode("n", kubelet.port());
+  world.AddPod("p", kOneContainer);
+  const auto stream = world.client().connection().Open(
+      {.method = "POST",
+       .target = std::string(kPod) + "/exec?command=sh&stdin=true",
+       .headers = {{"Connection", "Upgrade"},
+                   {"Upgrade", "SPDY/3.1"},
+                   {"X-Stream-Protocol-Version", "v4.channel.k8s.io"}}});
+  REQUIRE((*stream)->Head(http_test::Soon())->code == 101);
+  const auto begun = RealClock().Now();
+
+  world.server().server().Stop();
+
+  // The grace is five seconds.
+  CHECK(RealClock().Now() - begun < std::chrono::seconds(4));
+  CHECK(kubelet.journal().Await("over"));
+}
+
 TEST_CASE("controlplane: attach and SPDY reach the kubelet as they are", "[controlplane]") {
   FakeKubelet kubelet({}, Wire::kTlsHttp1);
   World world;
