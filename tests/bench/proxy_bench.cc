@@ -3,14 +3,17 @@
 //
 //   proxy_bench [PIPES=10000] [MEGABYTES=2048] [REQUESTS=50000]
 //
-// Clients and backends are sockets of this process that hold no heap, and threads whose CPU time is
-// taken off. Prints a line for each figure.
+// Bytes are relayed in plain and with TLS on both sides. Clients and backends are sockets of this
+// process that hold no heap, and threads whose CPU time is taken off. Prints a line for each
+// figure.
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <malloc.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -19,9 +22,11 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/base/clock.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/http/listener.h"
+#include "apiserver/http/tls.h"
 #include "apiserver/proxy/upgrade_aware_handler.h"
 
 namespace {
@@ -79,15 +84,70 @@ void SendAll(int fd, std::string_view bytes) {
   }
 }
 
+std::size_t Receive(int fd, char* buffer, std::size_t size) {
+  const ssize_t count = recv(fd, buffer, size, 0);
+  Must(count > 0, "recv");
+  return static_cast<std::size_t>(count);
+}
+
+using SslContext = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
+
+// Returns the context of servers with a certificate, or, without one, of clients that verify none.
+SslContext NewContext(const http::KeyPair* pair) {
+  const SSL_METHOD* method = pair != nullptr ? TLS_server_method() : TLS_client_method();
+  SslContext context(SSL_CTX_new(method), &SSL_CTX_free);
+  if (pair == nullptr) return context;
+  const auto read = [](const std::string& pem) {
+    return std::unique_ptr<BIO, decltype(&BIO_free)>(
+        BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free);
+  };
+  const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+      PEM_read_bio_X509(read(pair->certificate_pem).get(), nullptr, nullptr, nullptr), &X509_free);
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      PEM_read_bio_PrivateKey(read(pair->key_pem).get(), nullptr, nullptr, nullptr),
+      &EVP_PKEY_free);
+  Must(SSL_CTX_use_certificate(context.get(), certificate.get()) == 1, "certificate");
+  Must(SSL_CTX_use_PrivateKey(context.get(), key.get()) == 1, "key");
+  return context;
+}
+
+// TLS on a connected socket.
+class TlsSocket {
+ public:
+  TlsSocket(int fd, const http::KeyPair* pair)
+      : context_(NewContext(pair)), ssl_(SSL_new(context_.get()), &SSL_free), fd_(fd) {
+    SSL_set_fd(ssl_.get(), fd);
+    if (pair != nullptr) SSL_set_accept_state(ssl_.get());
+    if (pair == nullptr) SSL_set_connect_state(ssl_.get());
+    Must(SSL_do_handshake(ssl_.get()) == 1, "handshake");
+  }
+  TlsSocket(const TlsSocket&) = delete;
+  TlsSocket& operator=(const TlsSocket&) = delete;
+  ~TlsSocket() { close(fd_); }
+  SSL* get() const { return ssl_.get(); }
+
+ private:
+  const SslContext context_;
+  const std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
+  const int fd_;
+};
+
+void SendAll(const TlsSocket& to, std::string_view bytes) {
+  Must(SSL_write(to.get(), bytes.data(), static_cast<int>(bytes.size())) > 0, "SSL_write");
+}
+
+std::size_t Receive(const TlsSocket& from, char* buffer, std::size_t size) {
+  const int count = SSL_read(from.get(), buffer, static_cast<int>(size));
+  Must(count > 0, "SSL_read");
+  return static_cast<std::size_t>(count);
+}
+
 // Reads until the bytes end with `end`.
-void ReadUntil(int fd, std::string_view end) {
+template <class Socket>
+void ReadUntil(const Socket& from, std::string_view end) {
   std::string got;
   char buffer[4096];
-  while (!got.ends_with(end)) {
-    const ssize_t count = recv(fd, buffer, sizeof buffer, 0);
-    Must(count > 0, "recv");
-    got.append(buffer, static_cast<std::size_t>(count));
-  }
+  while (!got.ends_with(end)) got.append(buffer, Receive(from, buffer, sizeof buffer));
 }
 
 // A listening socket of backends.
@@ -117,14 +177,20 @@ class Backends {
 // A server that forwards everything to the backends.
 class Front {
  public:
-  explicit Front(int port) {
-    handler_.location = {.host = "127.0.0.1:" + std::to_string(port), .path = "/"};
-    handler_.pool = proxy::NewUpstreamPool({.dialer = dialer_.get()}).value();
+  // `pair`: the server's certificate, if it and the backends speak TLS. Null: in plain.
+  Front(int port, const http::KeyPair* pair) {
+    handler_.location = {.scheme = pair != nullptr ? "https" : "http",
+                         .host = "127.0.0.1:" + std::to_string(port),
+                         .path = "/"};
+    handler_.pool =
+        proxy::NewUpstreamPool({.dialer = dialer_.get(), .tls = http::ClientTls()}).value();
     handler_.pipes = proxy::NewPipes({.pipes_max = 100'000, .pipes_per_user_max = 100'000});
     handler_.wrap_transport = true;
     service_.handler = [this](http::Exchange& exchange) { return handler_.ServeHTTP(exchange); };
     service_.pool = pool_.get();
-    listener_ = http::Listen({}, service_).value();
+    http::ListenerOptions options;
+    if (pair != nullptr) options.tls = http::NewServerTls(*pair).value();
+    listener_ = http::Listen(std::move(options), service_).value();
   }
   int port() const { return listener_->port(); }
 
@@ -165,8 +231,8 @@ void MeasureIdle(const Front& front, const Backends& backends, std::size_t count
   }
 }
 
-void MeasureFast(const Front& front, const Backends& backends, std::size_t megabytes) {
-  const Pair pair = OpenPipe(front, backends);
+template <class Socket>
+void Relay(const char* name, const Socket& client, const Socket& backend, std::size_t megabytes) {
   const double before = CpuSeconds(RUSAGE_SELF);
   double reader_cpu = 0;
   double writer_cpu = 0;
@@ -174,24 +240,40 @@ void MeasureFast(const Front& front, const Backends& backends, std::size_t megab
   {
     Thread reader("reader", [&] {
       std::vector<char> buffer(1 << 20);
-      for (std::size_t got = 0; got < all;) {
-        const ssize_t count = recv(pair.client, buffer.data(), buffer.size(), 0);
-        Must(count > 0, "recv");
-        got += static_cast<std::size_t>(count);
-      }
+      for (std::size_t got = 0; got < all;) got += Receive(client, buffer.data(), buffer.size());
       reader_cpu = CpuSeconds(RUSAGE_THREAD);
     });
     Thread writer("writer", [&] {
       const std::string piece(1 << 20, 'x');
-      for (std::size_t i = 0; i < megabytes; ++i) SendAll(pair.backend, piece);
+      for (std::size_t i = 0; i < megabytes; ++i) SendAll(backend, piece);
       writer_cpu = CpuSeconds(RUSAGE_THREAD);
     });
   }
   const double cpu = CpuSeconds(RUSAGE_SELF) - before - reader_cpu - writer_cpu;
-  std::printf("W18 fast pipe: %.2f GB relayed per second of CPU\n",
+  std::printf("W18 fast pipe%s: %.2f GB relayed per second of CPU\n", name,
               static_cast<double>(all) / 1e9 / cpu);
+}
+
+void MeasureFast(const Front& front, const Backends& backends, std::size_t megabytes) {
+  const Pair pair = OpenPipe(front, backends);
+  Relay("", pair.client, pair.backend, megabytes);
   close(pair.client);
   close(pair.backend);
+}
+
+void MeasureFastTls(const Backends& backends, std::size_t megabytes) {
+  const http::KeyPair authority = http::NewCertificateAuthority("bench", RealClock()).value();
+  const http::KeyPair pair =
+      http::NewCertificate(authority, {.common_name = "bench", .dns_names = {"bench"}}, RealClock())
+          .value();
+  const Front front(backends.port(), &pair);
+  const TlsSocket client(ConnectTo(front.port()), nullptr);
+  SendAll(client, kAsk);
+  const TlsSocket backend(backends.Accept(), &pair);
+  ReadUntil(backend, "\r\n\r\n");
+  SendAll(backend, kSwitch);
+  ReadUntil(client, "\r\n\r\n");
+  Relay(", TLS on both sides", client, backend, megabytes);
 }
 
 void MeasureGets(const Front& front, const Backends& backends, std::size_t requests) {
@@ -234,9 +316,11 @@ int main(int argc, char** argv) {
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
   const Backends backends;
-  const Front front(backends.port());
+  const Front front(backends.port(), nullptr);
+  const std::size_t megabytes = Argument(argc, argv, 2, 2'048);
   MeasureGets(front, backends, Argument(argc, argv, 3, 50'000));
-  MeasureFast(front, backends, Argument(argc, argv, 2, 2'048));
+  MeasureFast(front, backends, megabytes);
+  MeasureFastTls(backends, megabytes);
   MeasureIdle(front, backends, Argument(argc, argv, 1, 10'000));
   return 0;
 }
