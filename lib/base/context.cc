@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <memory_resource>
 #include <thread>
@@ -11,15 +12,16 @@ namespace apiserver::v0 {
 
 namespace {
 
-// Fits the values that a request's filters set, so that they take one allocation; a watch keeps it
-// for its whole life.
-constexpr std::size_t kRoomBytes = 608;
+// Fits the values that the filters of a watch set, about 980 bytes, and makes the state fill one of
+// the allocator's sizes: a second allocation would double what a watch keeps all its life.
+constexpr std::size_t kRoomBytes = 1056;
 
-constexpr std::size_t kPlaces = 32;
+constexpr std::size_t kPlaces = 16;
 
-// Returns the place of a tag. Tags are bytes that the linker puts side by side, so that few share
-// one.
-std::size_t PlaceOf(const void* tag) { return reinterpret_cast<std::uintptr_t>(tag) % kPlaces; }
+// Returns the place of a type. The linker puts types side by side, so that few share one.
+std::size_t PlaceOf(const void* type) {
+  return reinterpret_cast<std::uintptr_t>(type) / sizeof(void*) % kPlaces;
+}
 
 }  // namespace
 
@@ -35,26 +37,31 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
     bool follows_parent = false;
   };
 
-  std::shared_ptr<State> parent;
+  const std::shared_ptr<State> parent;
   std::optional<Clock::Monotonic> deadline;  // The earliest of its own and its ancestors'.
   std::atomic<bool> ended{false};
   Status why;  // Written once, before `ended`.
   // Newest first and never changed, so that other threads may read while the thread that runs the
   // work sets.
   SlotBase* slots = nullptr;
-  // The newest slot of the tags that share a place. Null: there is no value of any of them.
+  // The newest slot of the types that share a place. Null: there is no value of any of them.
   std::array<std::atomic<SlotBase*>, kPlaces> newest{};
-  // The slots' room: a request has half a dozen, all gone at once.
-  std::pmr::monotonic_buffer_resource room{kRoomBytes};
   Guarded<Callbacks> callbacks;
   Registration parent_link;
+  // The slots' room: a request has a dozen, all gone at once.
+  alignas(std::max_align_t) std::array<std::byte, kRoomBytes> first_room;
+  std::pmr::monotonic_buffer_resource room{first_room.data(), kRoomBytes};
 
-  State() = default;
+  // Leaves `first_room` as it is: to clear it would cost as much as all else here.
+  explicit State(std::shared_ptr<State> above) : parent(std::move(above)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
     SlotBase* slot = slots;
-    while (slot != nullptr) std::exchange(slot, slot->next)->~SlotBase();
+    while (slot != nullptr) {
+      SlotBase& gone = *std::exchange(slot, slot->next);
+      gone.type->destroy(gone);
+    }
   }
 
   // Returns the nearest state that has ended, or null. It costs one atomic load per level; contexts
@@ -155,8 +162,7 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
 Context Context::Background() { return Context(nullptr); }
 
 Context Context::Child(const Context& parent, std::optional<Clock::Monotonic> deadline) {
-  auto state = std::make_shared<State>();
-  state->parent = parent.state_;
+  auto state = std::make_shared<State>(parent.state_);
   state->deadline = parent.deadline();
   if (deadline && (!state->deadline || *deadline < *state->deadline)) state->deadline = deadline;
   Context child(std::move(state));
@@ -221,13 +227,13 @@ Context::Registration Context::OnDone(UniqueFunction<void()> callback) const {
 
 // Searches this context before its ancestors, so that a child's value hides an ancestor's. Takes no
 // lock: slots are only ever added in front.
-const void* Context::Find(const void* tag) const {
-  const std::size_t place = PlaceOf(tag);
+const Context::SlotBase* Context::Find(const Type* type) const {
+  const std::size_t place = PlaceOf(type);
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
     // Slots are linked from the newest on, so that all older ones are behind this one.
     const SlotBase* slot = state->newest[place].load(std::memory_order_acquire);
     for (; slot != nullptr; slot = slot->next) {
-      if (slot->tag == tag) return slot->address;
+      if (slot->type == type) return slot;
     }
   }
   return nullptr;
@@ -235,7 +241,7 @@ const void* Context::Find(const void* tag) const {
 
 void* Context::Room(std::size_t bytes, std::size_t alignment) {
   // Background is shared by all; a value makes this handle a piece of work of its own.
-  if (state_ == nullptr) state_ = std::make_shared<State>();
+  if (state_ == nullptr) state_ = std::make_shared<State>(nullptr);
   return state_->room.allocate(bytes, alignment);
 }
 
@@ -244,7 +250,7 @@ void* Context::Room(std::size_t bytes, std::size_t alignment) {
 void Context::Link(SlotBase& slot) {
   slot.next = state_->slots;
   state_->slots = &slot;
-  state_->newest[PlaceOf(slot.tag)].store(&slot, std::memory_order_release);
+  state_->newest[PlaceOf(slot.type)].store(&slot, std::memory_order_release);
 }
 
 }  // namespace apiserver::v0

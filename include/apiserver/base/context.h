@@ -77,7 +77,8 @@ class Context {
   // nor a parent has one.
   template <class T>
   const T* Get() const {
-    return static_cast<const T*>(Find(Tag<T>()));
+    const SlotBase* const slot = Find(&kTypeOf<T>);
+    return slot != nullptr ? &static_cast<const Slot<T>*>(slot)->value : nullptr;
   }
   // The same as Get(), for the thread that runs the work now.
   template <class T>
@@ -95,13 +96,14 @@ class Context {
   }
 
  private:
+  struct SlotBase;
+  // Stands for a type of values: its address is their key. Its function spares each slot a pointer
+  // to virtual functions.
+  struct Type {
+    void (*destroy)(SlotBase& slot);
+  };
   struct SlotBase {
-    SlotBase(const void* t, void* at) : tag(t), address(at) {}
-    SlotBase(const SlotBase&) = delete;
-    SlotBase& operator=(const SlotBase&) = delete;
-    virtual ~SlotBase() = default;
-    const void* const tag;
-    void* const address;
+    const Type* type;
     SlotBase* next = nullptr;
   };
   template <class T>
@@ -110,18 +112,16 @@ class Context {
     // few and plain.
     static_assert(std::is_nothrow_move_constructible_v<T>);
     template <class V>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): never copied
-    explicit Slot(V&& v) : SlotBase(Tag<T>(), &value), value(std::forward<V>(v)) {}
+    explicit Slot(V&& v) : SlotBase{&kTypeOf<T>}, value(std::forward<V>(v)) {}
     T value;
   };
   template <class T>
-  static const void* Tag() {
-    static constexpr char tag = 0;  // NOLINT(readability-identifier-naming): an address only
-    return &tag;
-  }
+  static constexpr Type kTypeOf{[](SlotBase& slot) { static_cast<Slot<T>&>(slot).~Slot(); }};
   struct State;
 
   explicit Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  const void* Find(const void* tag) const;
+  // Returns the slot of this type. Null: neither this work nor a parent has one.
+  const SlotBase* Find(const Type* type) const;
   // Allocates from the state, which is made if there is none.
   void* Room(std::size_t bytes, std::size_t alignment);
   void Link(SlotBase& slot);
