@@ -77,7 +77,7 @@ void MountedCall::OnAnswer() {
     const concurrency::streams::istream body(concurrency::streams::streambuf<std::uint8_t>(
         std::make_shared<PulledBody>(shared_from_this())));
     if (exchange_->kind() == http::ExchangeDriver::Kind::kSend) {
-      response.set_body(body, exchange_->answer_bytes());
+      response.set_body(body, exchange_->announced_bytes().value_or(0));
     } else {
       response.set_body(body);
     }

@@ -9,6 +9,8 @@ namespace apiserver::v0::http {
 
 namespace {
 
+// The bytes that a BodySource is asked for at a time.
+constexpr std::size_t kRoom = 64 << 10;
 // Enough to go on with when memory is short.
 constexpr std::size_t kRoomWhenShort = 4 << 10;
 // Less is not worth counting: an exchange takes as much itself.
@@ -17,7 +19,7 @@ constexpr std::size_t kChargedMin = 4 << 10;
 }  // namespace
 
 std::size_t BodyQueue::room() const {
-  const std::size_t room = output_.over(charge_.tenant()) ? std::min(room_, kRoomWhenShort) : room_;
+  const std::size_t room = charge_.ShareIsOver() ? kRoomWhenShort : kRoom;
   return size_ < room ? room - size_ : 0;
 }
 

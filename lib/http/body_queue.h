@@ -16,9 +16,9 @@ namespace apiserver::inline v0::http {
 // writes are gathered, so that an answer of many short pieces is sent in few long ones.
 class BodyQueue final : public ChunkWriter {
  public:
-  // `room`: how many bytes are welcome at a time. Few are once `output` is used up.
-  BodyQueue(std::size_t room, FairShare& output) : room_(room), output_(output), charge_(output) {}
+  explicit BodyQueue(FairShare& output) : charge_(output) {}
 
+  // Returns how many bytes are welcome, which are few once `output` is used up.
   std::size_t room() const override;
   void Write(std::string_view copied) override;
   void Take(std::string owned) override;
@@ -32,6 +32,7 @@ class BodyQueue final : public ChunkWriter {
   // when the queue is empty, not piece by piece.
   void Charge();
   void SetTenant(const Tenant& tenant) { charge_.SetTenant(tenant); }
+  const Tenant& tenant() const { return charge_.tenant(); }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   // Drops everything, and its charge.
@@ -40,8 +41,6 @@ class BodyQueue final : public ChunkWriter {
  private:
   void Pop();
 
-  std::size_t room_;
-  const FairShare& output_;
   FairShare::Charge charge_;
   std::size_t size_ = 0;
   std::size_t own_bytes_ = 0;  // Bytes in pieces_ that no other object shares.

@@ -11,9 +11,6 @@
 namespace apiserver::v0::http {
 namespace {
 
-// The bytes that a BodySource is asked for at a time.
-constexpr std::size_t kPullBytes = 64 << 10;
-
 Status NoMemoryForDecoding() {
   return Status(Reason::kTooManyRequests,
                 "decoding other requests takes all memory there is for it, please try again")
@@ -31,7 +28,7 @@ ExchangeDriver::ExchangeDriver(Setup setup)
       root_(Context::Child(Context::Background())),
       ctx_(root_.WithMayBlock(false)),
       query_(Query::Parse(request_.query)),
-      queue_(kPullBytes, service_.memory->output),
+      queue_(service_.memory->output),
       incoming_(setup.body.present ? NewCollector(setup.body) : nullptr),
       decoding_(service_.memory->decoding) {
   (void)Panicked();
@@ -131,7 +128,7 @@ Result<std::unique_ptr<ReadStream>> ExchangeDriver::OpenBody(OpenBodyOptions opt
 void ExchangeDriver::ChargeTo(const Tenant& tenant) {
   decoding_.SetTenant(tenant);
   const auto charge = [this, tenant] {
-    tenant_ = tenant;
+    queue_.SetTenant(tenant);
     if (incoming_) incoming_->ChargeTo(tenant);
   };
   if (loop_->Inside()) return charge();

@@ -20,12 +20,14 @@ const Status& Cancelled() {
   return status;
 }
 
-// Returns the length that the head of a stream announces. nullopt: it is not known, or malformed.
-std::optional<std::uint64_t> LengthOf(const Headers& headers) {
+// Returns the length that the head of a stream announces, `kUnannounced` if it is malformed as
+// well.
+std::uint64_t LengthOf(const Headers& headers) {
   const std::string_view text = headers.Get("Content-Length");
   std::uint64_t length = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
+    return kUnannounced;
   return length;
 }
 
@@ -44,7 +46,7 @@ void ExchangeDriver::EndEarly(Status error) {
 }
 
 void ExchangeDriver::EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) {
-  if (deadlines_[static_cast<std::size_t>(span)].set.exchange(true)) return;
+  if (deadline_set_[static_cast<std::size_t>(span)].exchange(true)) return;
   const Clock::Monotonic when = RealClock().Now() + delay;
   if (loop_->Inside()) return ArmDeadline(when, span, error);
   loop_->Post([self = shared_from_this(), when, span, error] {
@@ -113,8 +115,7 @@ void ExchangeDriver::SendPlain(const Status& error) {
 void ExchangeDriver::Send(ResponseHead head, Bytes body) {
   if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
   head_ = std::move(head);
-  stream_bytes_.reset();
-  answer_bytes_ = body.size();
+  announced_ = body.size();
   queue_.Append(std::move(body));
   kind_ = Kind::kSend;
   stored_.store(true);
@@ -123,7 +124,7 @@ void ExchangeDriver::Send(ResponseHead head, Bytes body) {
 void ExchangeDriver::Stream(ResponseHead head, std::unique_ptr<BodySource> body) {
   if (!(loop_->Inside() && writing_error_ && !stored_.load()) && !Claim()) return;
   head_ = std::move(head);
-  stream_bytes_ = LengthOf(head_.headers);
+  announced_ = LengthOf(head_.headers);
   source_ = std::move(body);
   kind_ = Kind::kStream;
   stored_.store(true);
@@ -162,7 +163,6 @@ void ExchangeDriver::StartAnswer() {
     if (!stored_.load()) return;
   }
   outcome_.code = head_.code;
-  queue_.SetTenant(tenant_);
   queue_.Charge();
   if (stream_ != nullptr) stream_->OnAnswer();
   if (kind_ == Kind::kSend) return;
@@ -207,14 +207,14 @@ ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
     if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
   }
   queue_.Charge();
-  if (stream_bytes_) KeepToLength(filled);
+  if (kind_ == Kind::kStream && announced_ != kUnannounced) KeepToLength(filled);
   outcome_.response_bytes += filled.bytes;
   return filled;
 }
 
 // Bytes beyond the announced length would be taken for the next answer of the connection.
 void ExchangeDriver::KeepToLength(Filled& filled) const {
-  const std::uint64_t left = *stream_bytes_ - outcome_.response_bytes;
+  const std::uint64_t left = announced_ - outcome_.response_bytes;
   const bool longer = filled.bytes > left;
   const bool shorter = filled.state == FillState::kEnd && filled.bytes < left;
   if (longer) filled.bytes = left;

@@ -116,6 +116,8 @@ class FairShare::Charge {
   void SetTenant(const Tenant& tenant);
   const Tenant& tenant() const { return tenant_; }
   std::size_t bytes() const { return bytes_; }
+  // True if the tenant is beyond one of its limits of the share, whoever counted the bytes.
+  bool ShareIsOver() const { return share_.over(tenant_); }
 
   // Changes the charge to `bytes` whether or not there is room; for memory that is in use already.
   void Resize(std::size_t bytes);

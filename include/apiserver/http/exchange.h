@@ -79,9 +79,9 @@ class [[nodiscard]] Step {
 // The end of an exchange, for Filter::End.
 struct Outcome {
   int code = 0;                    // Zero: nothing was sent.
+  bool completed = false;          // The whole answer was handed to the transport.
   std::size_t response_bytes = 0;  // Bytes of the body, and of a tunnel.
-  Status error;            // The error that was answered, or the reason for a cut; OK otherwise.
-  bool completed = false;  // The whole answer was handed to the transport.
+  Status error;  // The error that was answered, or the reason for a cut; OK otherwise.
 };
 
 // One stop on a request's way. Immutable and shared by all requests; the state of one request lives
