@@ -31,8 +31,9 @@ class CacheStream final : public watch::Stream {
  public:
   struct Start {
     store::WatchScope scope;
-    kv::Revision after = 0;     // Changes up to this revision are not sent.
-    std::optional<View> state;  // The state to be sent as ADDED.
+    kv::Revision after = 0;  // Changes up to this revision are not sent.
+    // The state to be sent as ADDED. Null: none; it is let go once it is sent.
+    std::unique_ptr<View> state;
     bool announce_end = false;
     bool bookmarks = false;
   };

@@ -460,7 +460,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Open(const Context& ctx, std::str
     if (!any) RETURN_IF_ERROR(WaitFresh(ctx, options.resource_version));
     View view = cache_->Now();
     start.after = view.revision;
-    if (initial) start.state = std::move(view);
+    if (initial) start.state = std::make_unique<View>(std::move(view));
     start.announce_end = WantsInitialEventsEnd(options);
   }
   return std::make_unique<CacheStream>(ctx, stream_source_, std::move(start),
