@@ -52,6 +52,25 @@ std::string Count(long limit, std::string_view before, std::string_view one) {
 
 constexpr std::string_view kCut = "...";
 
+// Appends a part to the text of a path, in one allocation: paths are made for each field that is
+// checked, and most of those are right.
+std::string Joined(const std::string& path, std::string_view before, std::string_view part,
+                   std::string_view after) {
+  // A longer path helps no reader, and an object could make it megabytes.
+  if (path.size() >= kTextBytesMax) return path;
+  std::string text;
+  text.reserve(path.size() + before.size() + std::min(part.size(), kTextBytesMax) + after.size());
+  text.append(path).append(before);
+  if (part.size() <= kTextBytesMax) {
+    text.append(part);
+  } else {
+    text.append(Shorten(part));
+  }
+  text.append(after);
+  if (text.size() > kTextBytesMax) return Shorten(text);
+  return text;
+}
+
 // Takes the bytes of an unfinished UTF-8 sequence off the end.
 std::string_view WholeCharacters(std::string_view text, std::string_view all) {
   constexpr std::size_t kSequenceMax = 4;
@@ -83,24 +102,12 @@ std::string QuoteShort(std::string_view text) {
 }
 
 Path Path::Child(std::string_view name) const {
-  // A longer path helps no reader, and an object could make it megabytes.
-  if (text_.size() >= kTextBytesMax) return *this;
-  std::string text = text_;
-  if (!text.empty()) text += '.';
-  text += Shorten(name);
-  return Path(Shorten(text));
+  return Path(Joined(text_, text_.empty() ? "" : ".", name, ""));
 }
 
 Path Path::Index(std::size_t index) const { return Key(std::to_string(index)); }
 
-Path Path::Key(std::string_view key) const {
-  if (text_.size() >= kTextBytesMax) return *this;
-  std::string text = text_;
-  text += '[';
-  text += Shorten(key);
-  text += ']';
-  return Path(Shorten(text));
-}
+Path Path::Key(std::string_view key) const { return Path(Joined(text_, "[", key, "]")); }
 
 std::string Error::Body() const {
   const TypeRow& row = RowOf(type);
