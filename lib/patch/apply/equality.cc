@@ -66,9 +66,10 @@ void IgnoreManagedFieldsTimestamps(runtime::Object& object, const runtime::Objec
   // A new or removed entry is a change in any case: a client that writes fields as they are owns
   // them from then on.
   if (now.size() == 0 || now.size() != before.size()) return;
-  if (SameTimes(now, before) || !SameButTimes(now, before)) return;
+  if (SameTimes(now, before)) return;
+  // Most updates change something, which is quicker to see than that the fields are the same.
   const bool same = SameBut(object.metadata(), old.metadata(), {"managedFields"}) &&
-                    SameBut(object.root(), old.root(), {"metadata"});
+                    SameBut(object.root(), old.root(), {"metadata"}) && SameButTimes(now, before);
   if (!same) return;
   object.SetPath({"metadata", "managedFields"}, runtime::Copy(before, object.arena()));
 }
