@@ -10,7 +10,6 @@
 namespace apiserver::v0::http {
 namespace {
 
-constexpr std::size_t kReadBufferBytes = 64 << 10;
 constexpr std::size_t kWriteBufferBytes = 96 << 10;
 // Ready sockets that are looked after before what they led to is flushed and handed over.
 constexpr int kSocketsPerTurn = 16;
@@ -37,7 +36,7 @@ Loop::Loop(LogSink& log)
     : log_(log),
       reactor_(std::make_unique<Reactor>()),
       now_(RealClock().Now()),
-      read_buffer_(kReadBufferBytes) {
+      read_buffer_(std::make_unique_for_overwrite<char[]>(kReadBufferBytes)) {
   write_buffer_.reserve(kWriteBufferBytes);
 }
 

@@ -84,7 +84,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void Waits(std::shared_ptr<LoopWaiter> waiter) { waiters_.insert(std::move(waiter)); }
   void StopsWaiting(const std::shared_ptr<LoopWaiter>& waiter) { waiters_.erase(waiter); }
   // The buffer for one read. Its contents are valid until the next one.
-  std::span<char> read_buffer() { return read_buffer_; }
+  std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
   // The buffer that output is put together in. It is empty between flushes.
   std::string& write_buffer() { return write_buffer_; }
   // The Date header: "Sat, 21 Nov 2026 05:00:00 GMT".
@@ -99,6 +99,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   Reactor& reactor() { return *reactor_; }
 
  private:
+  static constexpr std::size_t kReadBufferBytes = 64 << 10;
   // The state of one PostAfter().
   struct PostedTimer;
   // Tasks and events of other threads, under a lock.
@@ -150,7 +151,8 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   Timers timers_;
   Clock::Monotonic now_;
   bool now_stale_ = true;
-  std::vector<char> read_buffer_;
+  // Not zeroed: its memory is taken from the system when bytes are read.
+  const std::unique_ptr<char[]> read_buffer_;
   std::string write_buffer_;
   std::string date_;
   std::int64_t date_second_ = -1;
