@@ -1,7 +1,10 @@
 #include "apiserver/base/context.h"
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <memory_resource>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -321,6 +324,24 @@ TEST_CASE("base: each of a hundred values is found", "[base]") {
   CHECK(work.Get<Numbered<7>>()->value == 8);
   CHECK(parent.Get<Numbered<7>>()->value == 7);
   CHECK(Found(work, kNumbers) == 99);
+}
+
+// Returns a context that cannot take more memory for its values than it was made with.
+Context WithoutMoreRoom() {
+  std::pmr::memory_resource* const usual =
+      std::pmr::set_default_resource(std::pmr::null_memory_resource());
+  Context ctx = Context::Child(Context::Background());
+  std::pmr::set_default_resource(usual);
+  return ctx;
+}
+
+TEST_CASE("base: a thousand bytes of values need no memory beside the context's own", "[base]") {
+  Context ctx = WithoutMoreRoom();
+
+  ctx.Set(std::array<char, 1'000>{});
+
+  CHECK(ctx.Get<std::array<char, 1'000>>() != nullptr);
+  CHECK_THROWS_AS((ctx.Set(std::array<char, 1'001>{})), std::bad_alloc);
 }
 
 }  // namespace
