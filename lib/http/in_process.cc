@@ -347,12 +347,19 @@ InProcessConnections::~InProcessConnections() { Cut(); }
 
 std::unique_ptr<Connection> InProcessConnections::New(
     std::shared_ptr<const PeerCertificates> identity) {
-  const auto known = state_->known.Lock();
-  auto running = State::LoopFor(state_->service, *known);
-  auto room = NewRoom(state_->service, *running, std::move(identity));
-  std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
-  known->rooms.push_back(room);
-  if (known->cut) {
+  std::shared_ptr<Running> running;
+  std::shared_ptr<Room> room;
+  bool cut = false;
+  {
+    const auto known = state_->known.Lock();
+    running = State::LoopFor(state_->service, *known);
+    room = NewRoom(state_->service, *running, std::move(identity));
+    std::erase_if(known->rooms, [](const auto& each) { return each.expired(); });
+    known->rooms.push_back(room);
+    cut = known->cut;
+  }
+  // It waits for the loop, and so not under the lock.
+  if (cut) {
     room->Close();
     running->place()->log.Close();
   }
