@@ -18,7 +18,7 @@ class BodyQueue final : public ChunkWriter {
  public:
   explicit BodyQueue(FairShare& output) : charge_(output) {}
 
-  // Returns how many bytes are welcome, which are few once `output` is used up.
+  // Returns how many bytes are welcome, which are few once the share is used up.
   std::size_t room() const override;
   void Write(std::string_view copied) override;
   void Take(std::string owned) override;

@@ -20,15 +20,14 @@ const Status& Cancelled() {
   return status;
 }
 
-// Returns the length that the head of a stream announces, `kUnannounced` if it is malformed as
-// well.
+// Returns the length that the head of a stream announces. kUnannounced: there is none, or it is
+// malformed.
 std::uint64_t LengthOf(const Headers& headers) {
   const std::string_view text = headers.Get("Content-Length");
   std::uint64_t length = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
-    return kUnannounced;
-  return length;
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  return whole && !text.empty() ? length : kUnannounced;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a pipe costs while its reader is slow.
+// Measures the memory that a pipe takes while its reader is slow.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
