@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "runtime/passes.h"
 #include "runtime/rename_fields.h"
 
 namespace apiserver::v0::runtime {
@@ -57,6 +57,7 @@ class Functions final : public VersionConverter {
   static Status ThroughHub(Object& object, std::string_view version) {
     const KindVersion& from = *object.kind().FindVersion(object.version());
     const KindVersion& to = *object.kind().FindVersion(version);
+    const Value before = object.root();
     RenameFields(object, from.conversions, RenameTo::kHub);
     RETURN_IF_ERROR(Call(from.to_hub, object));
     object.SetVersion(object.kind().hub_version());
@@ -65,7 +66,7 @@ class Functions final : public VersionConverter {
     object.SetVersion(to.version);
     if (IsSame(from) && IsSame(to) && !Prunes(object.kind(), from, to)) return {};
     // Fields are in any order, or not in this version.
-    const Status settled = Settle(object, {.defaults = false});
+    const Status settled = SettleConverted(object, {from.schema.get(), before});
     return settled.ok() ? settled : Failed(object, settled.message());
   }
 };

@@ -37,7 +37,7 @@ class CustomDefaultsPass final : public RewritePass {
  public:
   explicit CustomDefaultsPass(Arena& arena) : arena_(arena) {}
 
-  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+  bool Open(const Schema& schema, Value source, Slots& slots, bool& changed) override {
     embedded_ |= schema.embedded_resource;
     const std::size_t begin = slots.size();
     const Schema* const items = CustomItems(schema);
@@ -80,8 +80,7 @@ class CustomDefaultsPass final : public RewritePass {
     return Added(schema, *fallback);
   }
 
-  void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
-                 bool& changed) {
+  void AddMember(const Schema& schema, const Member& member, Slots& slots, bool& changed) {
     bool additional = false;
     const Schema* const below = CustomMember(schema, member.key, additional);
     const bool null = member.value.is_null() && below != nullptr && !below->nullable;
@@ -93,7 +92,7 @@ class CustomDefaultsPass final : public RewritePass {
     }
   }
 
-  bool AddMissing(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) {
+  bool AddMissing(const Schema& schema, std::size_t begin, Slots& slots) {
     const std::size_t end = slots.size();
     const FieldList fields(schema);
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -119,7 +118,8 @@ Status SetCustomDefaults(Object& object, const Schema& schema, std::size_t arena
   if (!schema.has_defaults) return {};
   Value root = object.root();
   CustomDefaultsPass pass(object.arena());
-  if (Rewrite(schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
+  if (Rewrite(schema, pass, object.arena(), root, {.arena_max = arena_max}) ==
+      Rewritten::kTooLarge) {
     return GrownTooLarge();
   }
   object.SetRoot(root);

@@ -60,7 +60,7 @@ class CustomPrunePass final : public RewritePass {
  public:
   CustomPrunePass(const PruneRules& rules, Arena& arena) : rules_(rules), arena_(arena) {}
 
-  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+  bool Open(const Schema& schema, Value source, Slots& slots, bool& changed) override {
     const bool root = std::exchange(root_, false);
     bool known = false;
     for (const Value& item : source.items()) {
@@ -90,8 +90,8 @@ class CustomPrunePass final : public RewritePass {
     return !schema->nullable && DefaultOf(parent, member.key, *schema) == nullptr;
   }
 
-  void Add(const Schema& parent, const Value& source, const Member& member,
-           std::vector<Slot>& slots, bool& changed) {
+  void Add(const Schema& parent, const Value& source, const Member& member, Slots& slots,
+           bool& changed) {
     bool known = false;
     const Schema* const schema = KeptMember(parent, source, member.key, preserved_, known);
     const bool dropped = !known || IsDroppedNull(parent, member);
@@ -100,7 +100,7 @@ class CustomPrunePass final : public RewritePass {
   }
 
   // Adds a member of an embedded resource. False: it does not fit.
-  bool AddOfResource(const Schema& parent, const Member& member, std::vector<Slot>& slots,
+  bool AddOfResource(const Schema& parent, const Member& member, Slots& slots,
                      bool& changed) const {
     if (IsDroppedNull(parent, member)) {
       changed = true;
@@ -210,7 +210,7 @@ Status PruneCustom(Object& object, const PruneRules& rules) {
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
   Value root = object.root();
   CustomPrunePass pass(rules, object.arena());
-  switch (Rewrite(*version->schema, pass, object.arena(), root, rules.arena_max)) {
+  switch (Rewrite(*version->schema, pass, object.arena(), root, {.arena_max = rules.arena_max})) {
     case Rewritten::kWhole:
       object.SetRoot(root);
       return {};

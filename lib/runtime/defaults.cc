@@ -9,6 +9,7 @@
 #include "runtime/rewrite.h"
 #include "runtime/scalar.h"
 #include "runtime/unknown_paths.h"
+#include "runtime/value_kinds.h"
 
 namespace apiserver::v0::runtime {
 
@@ -20,7 +21,7 @@ class DefaultsPass final : public RewritePass {
  public:
   explicit DefaultsPass(Arena& arena) : arena_(arena) {}
 
-  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+  bool Open(const Schema& schema, Value source, Slots& slots, bool& changed) override {
     const std::size_t begin = slots.size();
     for (const Value& item : source.items()) slots.push_back({"", item, Below(schema.items())});
     for (const Member& member : source.members()) AddMember(schema, member, slots, changed);
@@ -54,8 +55,7 @@ class DefaultsPass final : public RewritePass {
            IsEmpty(*field.schema, *field.default_value());
   }
 
-  static void AddMember(const Schema& schema, const Member& member, std::vector<Slot>& slots,
-                        bool& changed) {
+  static void AddMember(const Schema& schema, const Member& member, Slots& slots, bool& changed) {
     if (schema.type != SchemaType::kStruct) {
       slots.push_back({member.key, member.value, Below(schema.items())});
       return;
@@ -70,7 +70,7 @@ class DefaultsPass final : public RewritePass {
     changed |= absent;
   }
 
-  void AddMissing(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) {
+  void AddMissing(const Schema& schema, std::size_t begin, Slots& slots) {
     const std::size_t end = slots.size();
     const FieldList fields(schema);
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -85,7 +85,7 @@ class DefaultsPass final : public RewritePass {
   }
 
   // Restores the order in which the encoders write, that of the fields.
-  static void Order(const Schema& schema, std::size_t begin, std::vector<Slot>& slots) {
+  static void Order(const Schema& schema, std::size_t begin, Slots& slots) {
     const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
     const FieldList fields(schema);
     auto next = from;
@@ -108,7 +108,8 @@ Status SetSchemaDefaults(Object& object, const Schema& schema, std::size_t arena
   if (!schema.has_defaults) return {};
   Value root = object.root();
   DefaultsPass pass(object.arena());
-  if (Rewrite(schema, pass, object.arena(), root, arena_max) == Rewritten::kTooLarge) {
+  if (Rewrite(schema, pass, object.arena(), root, {.arena_max = arena_max}) ==
+      Rewritten::kTooLarge) {
     return GrownTooLarge();
   }
   object.SetRoot(root);
@@ -120,12 +121,14 @@ Status SetSchemaDefaults(Object& object, const Schema& schema, std::size_t arena
 Status SetDefaults(Object& object, std::size_t arena_max) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr) return {};
+  const SettledRoot before{version->schema.get(), object.root()};
   RETURN_IF_ERROR(SetSchemaDefaults(object, *version->schema, arena_max));
   if (version->set_defaults == nullptr) return {};
   version->set_defaults(object);
+  if (IsSameContainer(object.root(), before.root)) return {};
   // Normalizes the values that the function added. A value of a wrong type is reported when the
   // object is decoded next.
-  const Status settled = Normalize(object, false, arena_max);
+  const Status settled = Normalize(object, false, arena_max, before);
   return settled.reason() == Reason::kRequestEntityTooLarge ? settled : Status();
 }
 

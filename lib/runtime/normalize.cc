@@ -91,7 +91,7 @@ class StructPass final : public RewritePass {
  public:
   explicit StructPass(Arena& arena) : arena_(arena) {}
 
-  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+  bool Open(const Schema& schema, Value source, Slots& slots, bool& changed) override {
     if (schema.type == SchemaType::kStruct) return OpenStruct(schema, source, slots, changed);
     const std::size_t begin = slots.size();
     for (const Value& item : source.items()) slots.push_back({"", item});
@@ -108,7 +108,7 @@ class StructPass final : public RewritePass {
   }
 
  private:
-  bool OpenStruct(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) {
+  bool OpenStruct(const Schema& schema, Value source, Slots& slots, bool& changed) {
     const FieldList fields(schema);
     const std::span<const Member> members = source.members();
     const std::size_t begin = slots.size();
@@ -136,7 +136,7 @@ class StructPass final : public RewritePass {
   }
 
   // `value` is null when the field is absent. Clears `same` if what is added differs.
-  bool Add(const Field& field, const Value* value, std::vector<Slot>& slots, bool& same) {
+  bool Add(const Field& field, const Value* value, Slots& slots, bool& same) {
     const bool null = value == nullptr || value->is_null();
     Slot slot{field.name(), null ? Value() : *value};
     if (null && field.presence == Field::Presence::kPointer) {
@@ -165,7 +165,7 @@ class StructPass final : public RewritePass {
 
   // Unknown members follow the fields, in their order. Says whether anything moved.
   static bool AddUnknown(const Schema& schema, std::span<const Member> members, std::size_t begin,
-                         std::vector<Slot>& slots) {
+                         Slots& slots) {
     for (const Member& member : members) {
       if (schema.FindField(member.key) == nullptr) slots.push_back({member.key, member.value});
     }
@@ -191,7 +191,7 @@ class StructPass final : public RewritePass {
 // the descent.
 class SortPass final : public RewritePass {
  public:
-  bool Open(const Schema& schema, Value source, std::vector<Slot>& slots, bool& changed) override {
+  bool Open(const Schema& schema, Value source, Slots& slots, bool& changed) override {
     const std::size_t begin = slots.size();
     for (const Value& item : source.items()) slots.push_back({"", item, &schema});
     for (const Member& member : source.members()) {
@@ -323,15 +323,40 @@ class Complaint {
   bool final_ = false;
 };
 
-Status NormalizeStructural(Object& object, bool stored, std::size_t arena_max) {
+Status NormalizeBy(const Schema& schema, std::string_view type, Arena& arena, Value& root,
+                   const RewriteRules& rules) {
+  if (!root.is_map()) {
+    if (root.is_null()) root = Value::Map({});
+    if (!root.is_map()) {
+      return Status(Reason::kBadRequest, "json: cannot unmarshal " + WhyUnfit(schema, root).found +
+                                             " into Go value of type " + GoType(schema));
+    }
+  }
+  StructPass pass(arena);
+  switch (Rewrite(schema, pass, arena, root, rules)) {
+    case Rewritten::kWhole:
+      return {};
+    case Rewritten::kTooLarge:
+      return GrownTooLarge();
+    case Rewritten::kEndedByPass:
+      break;
+  }
+  // The pass only says that something does not fit. Go's message needs a second, slower walk.
+  return Complaint(schema, type).Of(root);
+}
+
+Status NormalizeStructural(Object& object, bool stored, std::size_t arena_max,
+                           const SettledRoot& settled) {
   Value root = object.root();
   const Value metadata = root["metadata"];
   Value normalized = metadata;
-  if (!metadata.is_null()) {
+  const bool known = settled.schema != nullptr && metadata.is_map() &&
+                     IsSameContainer(metadata, settled.root["metadata"]);
+  if (!metadata.is_null() && !known) {
     // Metadata is the Go type everywhere. Its fields are in the order of their names here, so that
     // settled metadata is not made anew only to be sorted again.
-    Status fits =
-        NormalizeStruct(*SortedObjectMeta(), "ObjectMeta", object.arena(), normalized, arena_max);
+    Status fits = NormalizeBy(*SortedObjectMeta(), "ObjectMeta", object.arena(), normalized,
+                              {.arena_max = arena_max});
     if (!fits.ok() && !(stored && metadata.is_map())) return fits;
     if (!fits.ok()) normalized = FittingMetadata(metadata, object.arena());
     if (normalized.members().data() != metadata.members().data()) {
@@ -347,24 +372,7 @@ Status NormalizeStructural(Object& object, bool stored, std::size_t arena_max) {
 
 Status NormalizeStruct(const Schema& schema, std::string_view type, Arena& arena, Value& root,
                        std::size_t arena_max) {
-  if (!root.is_map()) {
-    if (root.is_null()) root = Value::Map({});
-    if (!root.is_map()) {
-      return Status(Reason::kBadRequest, "json: cannot unmarshal " + WhyUnfit(schema, root).found +
-                                             " into Go value of type " + GoType(schema));
-    }
-  }
-  StructPass pass(arena);
-  switch (Rewrite(schema, pass, arena, root, arena_max)) {
-    case Rewritten::kWhole:
-      return {};
-    case Rewritten::kTooLarge:
-      return GrownTooLarge();
-    case Rewritten::kEndedByPass:
-      break;
-  }
-  // The pass only says that something does not fit. Go's message needs a second, slower walk.
-  return Complaint(schema, type).Of(root);
+  return NormalizeBy(schema, type, arena, root, {.arena_max = arena_max});
 }
 
 void SortKeys(Arena& arena, Value& root) {
@@ -374,15 +382,15 @@ void SortKeys(Arena& arena, Value& root) {
   (void)Rewrite(*any, pass, arena, root);  // Sorting cannot fail.
 }
 
-Status Normalize(Object& object, bool stored, std::size_t arena_max) {
+Status Normalize(Object& object, bool stored, std::size_t arena_max, const SettledRoot& settled) {
   const KindVersion* const version = object.kind().FindVersion(object.version());
   if (version == nullptr || version->schema->type == SchemaType::kAny) return {};
   if (object.kind().semantics() == Semantics::kCustomResource) {
-    return NormalizeStructural(object, stored, arena_max);
+    return NormalizeStructural(object, stored, arena_max, settled);
   }
   Value root = object.root();
-  RETURN_IF_ERROR(
-      NormalizeStruct(*version->schema, object.kind().kind(), object.arena(), root, arena_max));
+  RETURN_IF_ERROR(NormalizeBy(*version->schema, object.kind().kind(), object.arena(), root,
+                              {.arena_max = arena_max, .settled = settled}));
   object.SetRoot(root);
   return {};
 }

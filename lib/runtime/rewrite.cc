@@ -1,8 +1,11 @@
 #include "runtime/rewrite.h"
-#include "runtime/value_kinds.h"
 
+#include <array>
 #include <memory>
+#include <memory_resource>
 #include <span>
+
+#include "runtime/value_kinds.h"
 
 namespace apiserver::v0::runtime {
 
@@ -16,14 +19,6 @@ struct Frame {
   std::size_t next;
   bool changed;
 };
-
-// Returns whether both are the same container; all empty ones are.
-bool Same(const Value& a, const Value& b) {
-  if (a.type() != b.type() || a.size() != b.size()) return false;
-  if (a.size() == 0) return true;
-  return a.is_map() ? a.members().data() == b.members().data()
-                    : a.items().data() == b.items().data();
-}
 
 Value Build(bool map, std::span<const Slot> slots, Arena& arena) {
   if (slots.empty()) return map ? Value::Map({}) : Value::List({});
@@ -56,11 +51,37 @@ std::size_t SizeOf(const Value& value) {
   return bytes;
 }
 
+// Gives out a buffer of its own first, then the heap's memory, which it takes back at once: a
+// vector that grows does not keep what it had before.
+class BufferThenHeap final : public std::pmr::memory_resource {
+ private:
+  static constexpr std::size_t kBufferBytes = 4096;
+
+  void* do_allocate(std::size_t bytes, std::size_t align) override {
+    std::size_t left = buffer_.size() - used_;
+    void* at = buffer_.data() + used_;
+    if (std::align(align, bytes, at, left) == nullptr) return heap_->allocate(bytes, align);
+    used_ = buffer_.size() - left + bytes;
+    return at;
+  }
+  void do_deallocate(void* at, std::size_t bytes, std::size_t align) override {
+    const auto* const byte = static_cast<const std::byte*>(at);
+    const bool mine = !std::less<>()(byte, buffer_.data()) &&
+                      std::less<>()(byte, buffer_.data() + buffer_.size());
+    if (!mine) heap_->deallocate(at, bytes, align);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::pmr::memory_resource* const heap_ = std::pmr::new_delete_resource();
+  std::size_t used_ = 0;
+  alignas(std::max_align_t) std::array<std::byte, kBufferBytes> buffer_;
+};
+
 // Walks with stacks of its own, so that deep content cannot exhaust the thread's.
 class Rewriter {
  public:
-  Rewriter(RewritePass& pass, Arena& arena, std::size_t arena_max)
-      : pass_(pass), arena_(arena), arena_max_(arena_max) {
+  Rewriter(RewritePass& pass, Arena& arena, const RewriteRules& rules)
+      : pass_(pass), arena_(arena), rules_(rules) {
     slots_.reserve(kUsual);
     frames_.reserve(kUsual / 4);
   }
@@ -70,7 +91,7 @@ class Rewriter {
     if (!Push(schema, root)) return Rewritten::kEndedByPass;
     while (true) {
       if (!Descend()) return Rewritten::kEndedByPass;
-      if (arena_.bytes_reserved() + shared_bytes_ > arena_max_) return Rewritten::kTooLarge;
+      if (arena_.bytes_reserved() + shared_bytes_ > rules_.arena_max) return Rewritten::kTooLarge;
       const Frame frame = frames_.back();
       frames_.pop_back();
       const Value result = frame.changed ? Build(frame.source.is_map(),
@@ -109,15 +130,18 @@ class Rewriter {
   bool Descend() {
     while (frames_.back().next < slots_.size()) {
       const Slot slot = slots_[frames_.back().next];
-      if (slot.schema == nullptr || !IsContainer(slot.value)) {
+      if (slot.schema == nullptr || !IsContainer(slot.value) || IsSettled(slot)) {
         ++frames_.back().next;
-      } else if (slot.schema == last_.schema && Same(slot.value, last_.source)) {
+      } else if (slot.schema == last_.schema && IsSameContainer(slot.value, last_.source)) {
         Share();
       } else if (!Push(*slot.schema, slot.value)) {
         return false;
       }
     }
     return true;
+  }
+  bool IsSettled(const Slot& slot) const {
+    return frames_.size() == 1 && rules_.settled.Has(slot.key, *slot.schema, slot.value);
   }
   // Counts shared content as if it were copied: the limit is for the content's size, however much
   // of it is in memory once.
@@ -136,18 +160,26 @@ class Rewriter {
 
   RewritePass& pass_;
   Arena& arena_;
-  const std::size_t arena_max_;
+  const RewriteRules& rules_;
   Done last_;  // The container rewritten last.
   std::size_t shared_bytes_ = 0;
-  std::vector<Frame> frames_;
-  std::vector<Slot> slots_;
+  BufferThenHeap memory_;
+  std::pmr::vector<Frame> frames_{&memory_};
+  Slots slots_{&memory_};
 };
 
 }  // namespace
 
+bool SettledRoot::Has(std::string_view key, const Schema& member_schema, const Value& value) const {
+  if (schema == nullptr) return false;
+  const Field* const field = schema->FindField(key);
+  return field != nullptr && field->schema.get() == &member_schema &&
+         IsSameContainer(root[key], value);
+}
+
 Rewritten Rewrite(const Schema& schema, RewritePass& pass, Arena& arena, Value& root,
-                  std::size_t arena_max) {
-  return Rewriter(pass, arena, arena_max).Run(schema, root);
+                  const RewriteRules& rules) {
+  return Rewriter(pass, arena, rules).Run(schema, root);
 }
 
 }  // namespace apiserver::v0::runtime

@@ -27,4 +27,12 @@ Status Settle(Object& object, const SettleRules& rules) {
   return rules.defaults ? SetDefaults(object, arena_max) : Status();
 }
 
+Status SettleConverted(Object& object, const SettledRoot& settled) {
+  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+  if (object.kind().semantics() == Semantics::kCustomResource) {
+    RETURN_IF_ERROR(PruneCustom(object, {.arena_max = kAny}));
+  }
+  return Normalize(object, false, kAny, settled);
+}
+
 }  // namespace apiserver::v0::runtime

@@ -14,6 +14,14 @@ inline bool IsText(const Value& value) {
 }
 inline bool IsContainer(const Value& value) { return value.is_map() || value.is_list(); }
 
+// Returns true if both are the same list or map in memory; all empty lists are, and all empty maps.
+inline bool IsSameContainer(const Value& a, const Value& b) {
+  if (!IsContainer(a) || a.type() != b.type() || a.size() != b.size()) return false;
+  if (a.size() == 0) return true;
+  return a.is_map() ? a.members().data() == b.members().data()
+                    : a.items().data() == b.items().data();
+}
+
 // Returns how many code points a text has.
 inline std::int64_t CodePoints(std::string_view text) {
   return std::count_if(text.begin(), text.end(),

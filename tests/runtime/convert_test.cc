@@ -80,6 +80,40 @@ TEST_CASE("runtime: converting to the same shape changes the version alone", "[r
   CHECK(object->version() == "v1beta1");
 }
 
+TEST_CASE("runtime: what a conversion changes is settled, what it leaves alone is shared",
+          "[runtime]") {
+  KindOptions options;
+  options.group = "example.com";
+  options.kind = "Widget";
+  options.plural = "widgets";
+  options.hub_version = "v2";
+  KindVersion v1{.version = "v1", .schema = WithFields("ref", "size")};
+  v1.to_hub = [](Object& object) {
+    object.Edit("spec", "reference") = object["spec"]["ref"].AsString();
+    if (object["spec"]["ref"].AsString() == "labels") {
+      object.Edit("metadata", "labels", "z") = "1";
+      object.Edit("metadata", "labels", "b") = "2";
+    }
+    return Status();
+  };
+  v1.from_hub = Rename("reference", "ref");
+  options.versions = {v1, {.version = "v2", .schema = WithFields("reference", "size")}};
+  const KindPtr kind = Kind::New(options).value();
+
+  const auto object =
+      ObjectOf(kind, R"({"metadata":{"name":"n"},"spec":{"ref":"r","size":"s"}})", "v1");
+  const void* const metadata = object->metadata().members().data();
+  REQUIRE(Convert(kCtx, *object, "v2").ok());
+  CHECK(Print(*object) == R"({"metadata":{"name":"n"},"spec":{"reference":"r","size":"s"}})");
+  CHECK(object->metadata().members().data() == metadata);
+
+  const auto labelled = ObjectOf(
+      kind, R"({"metadata":{"name":"n","labels":{"x":"0"}},"spec":{"ref":"labels"}})", "v1");
+  REQUIRE(Convert(kCtx, *labelled, "v2").ok());
+  CHECK(Print(*labelled) == R"({"metadata":{"name":"n","labels":{"b":"2","x":"0","z":"1"}},)"
+                            R"("spec":{"reference":"labels"}})");
+}
+
 TEST_CASE("runtime: a version that does not exist is a bad request", "[runtime]") {
   const auto object = ObjectOf(Versions(), "{}", "v1");
   const Status status = Convert(kCtx, *object, "v9");
