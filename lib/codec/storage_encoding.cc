@@ -32,7 +32,7 @@ Value WithResourceVersion(Value metadata, std::string_view revision, bool sorted
   };
   const auto last = std::find_if(members.rbegin(), members.rend(), goes_after);
   const auto place = static_cast<std::size_t>(members.rend() - last);
-  runtime::MapBuilder out(arena);
+  runtime::MapBuilder out(arena, members.size() + 1);
   for (std::size_t i = 0; i <= members.size(); ++i) {
     if (i == place) out.Add("resourceVersion", text);
     if (i < members.size() && members[i].key != "resourceVersion") {

@@ -45,7 +45,7 @@ Result<TypeMeta> TakeTypeMeta(Value& root, runtime::Arena& arena) {
   std::span<const Member> members = root.members();
   while (!members.empty() && IsTypeMeta(members.front())) members = members.subspan(1);
   if (std::any_of(members.begin(), members.end(), IsTypeMeta)) {
-    runtime::MapBuilder rest(arena);
+    runtime::MapBuilder rest(arena, members.size());
     for (const Member& member : members) {
       if (!IsTypeMeta(member)) rest.Add(member.key, member.value);
     }

@@ -108,7 +108,10 @@ Value Without(Value map, std::string_view key, Arena& arena);
 // Collects members, then puts them into an arena in one piece.
 class MapBuilder {
  public:
-  explicit MapBuilder(Arena& arena) : arena_(arena) {}
+  // `expected`: how many members are to be added, if the caller knows; any number may be.
+  explicit MapBuilder(Arena& arena, std::size_t expected = 0) : arena_(arena) {
+    members_.reserve(expected);
+  }
   // Adds a member. The key is borrowed; the caller must add each key only once.
   void Add(std::string_view key, Value value) { members_.push_back({key, value}); }
   std::size_t size() const { return members_.size(); }

@@ -141,7 +141,7 @@ Result<Patched> PatchDocument(const Context& ctx, const PatchRequest& request,
                               runtime::Object& object) {
   runtime::Arena& arena = object.arena();
   const std::string api_version = object.gvk().group_version().ToString();
-  runtime::MapBuilder document(arena);
+  runtime::MapBuilder document(arena, object.root().size() + 2);
   document.Add("kind", runtime::Value::String(arena.Copy(object.kind().kind())));
   document.Add("apiVersion", runtime::Value::String(arena.Copy(api_version)));
   for (const runtime::Member& member : object.root().members()) {
@@ -172,10 +172,14 @@ Status Settle(const Patched& patched, runtime::Object& object) {
 }  // namespace
 
 Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
-    const Context& ctx, const runtime::Object& current) const {
+    const Context& ctx, const runtime::ObjectPtr& current) const {
   const RequestScope& scope = request_.scope;
+  RETURN_IF_ERROR(current->load_status());
+  // The patched object shares what the patch leaves as it is.
+  auto object = std::make_unique<runtime::Object>(current->kind_ptr(), current->version(),
+                                                  runtime::Arena(), current->root());
+  object->arena().Pin(current);
   // The client's patch is written for the version in its path, whatever version is stored.
-  std::unique_ptr<runtime::Object> object = current.Clone();
   RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.version));
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(ctx, request_, *object));
   // Before unknown fields are dropped by Settle().
@@ -196,7 +200,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(const Context& ctx
     return meta::NewNotFound(request_.scope.resource.group_resource(),
                              request_.exchange.Get<request::RequestInfo>().name);
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, PatchCurrent(ctx, *old));
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, PatchCurrent(ctx, old));
   if (track_fields_) {
     request_.scope.TrackFields(request_.exchange, old.get(), *object,
                                request_.options.field_manager);

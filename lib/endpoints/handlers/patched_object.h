@@ -54,7 +54,7 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
   Result<std::unique_ptr<runtime::Object>> Patch(const Context& ctx,
                                                  const runtime::ObjectPtr& old) const;
   Result<std::unique_ptr<runtime::Object>> PatchCurrent(const Context& ctx,
-                                                        const runtime::Object& current) const;
+                                                        const runtime::ObjectPtr& current) const;
   Status CheckMeta(runtime::Object& object, bool exists) const;
 
   const PatchRequest request_;
