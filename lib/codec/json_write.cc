@@ -194,33 +194,33 @@ void AppendJsonString(std::string_view text, std::string& out) {
 std::string IndentJson(std::string_view compact) {
   std::string out;
   out.reserve(compact.size() + compact.size() / 2);
-  std::size_t depth = 0;
-  bool in_string = false;
-  bool just_opened = false;
+  JsonIndenter().Append(compact, out);
+  return out;
+}
+
+void JsonIndenter::Append(std::string_view compact, std::string& out) {
   const auto newline = [&] {
     out += '\n';
-    out.append(depth * 2, ' ');
+    out.append(depth_ * 2, ' ');
   };
-  for (std::size_t i = 0; i < compact.size(); ++i) {
-    const char c = compact[i];
-    if (in_string) {
+  for (const char c : compact) {
+    if (in_string_) {
       out += c;
-      if (c == '\\' && i + 1 < compact.size()) out += compact[++i];
-      if (c == '"') in_string = false;
+      in_string_ = escaped_ || c != '"';
+      escaped_ = !escaped_ && c == '\\';
       continue;
     }
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
     const bool closes = c == '}' || c == ']';
-    if (closes && depth > 0) --depth;
-    if (closes ? !just_opened : just_opened) newline();
-    just_opened = c == '{' || c == '[';
-    if (just_opened) ++depth;
+    if (closes && depth_ > 0) --depth_;
+    if (closes ? !just_opened_ : just_opened_) newline();
+    just_opened_ = c == '{' || c == '[';
+    if (just_opened_) ++depth_;
     out += c;
-    if (c == '"') in_string = true;
+    in_string_ = c == '"';
     if (c == ',') newline();
     if (c == ':') out += ' ';
   }
-  return out;
 }
 
 }  // namespace apiserver::v0::codec

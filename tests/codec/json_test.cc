@@ -19,6 +19,25 @@ struct Row {
   std::string expected;
 };
 
+TEST_CASE("codec: JSON is indented the same, whole or in pieces", "[codec]") {
+  const std::string compact =
+      R"({"a":[],"b":{},"c":[1,{"d":"x, y: \\"},"\"}"],"e":"\\\"[","f":[[2],[3,4]]})";
+  const std::string whole = IndentJson(compact);
+  CHECK(whole.find("\n  \"c\": [\n    1,\n") != std::string::npos);
+  for (std::size_t cut = 0; cut <= compact.size(); ++cut) {
+    JsonIndenter indenter;
+    std::string out;
+    indenter.Append(std::string_view(compact).substr(0, cut), out);
+    indenter.Append(std::string_view(compact).substr(cut), out);
+    REQUIRE(out == whole);
+  }
+  // A round trip: what is indented is the same document.
+  runtime::Arena arena;
+  std::string again;
+  AppendJson(ParseJson(whole, arena).value(), again);
+  CHECK(again == compact);
+}
+
 TEST_CASE("codec: JSON that is none is refused in Go's words", "[codec]") {
   // Printed by encoding/json of Go 1.26.
   const Row rows[] = {

@@ -44,4 +44,17 @@ void AppendJsonString(std::string_view text, std::string& out);
 // Re-indents compact JSON, as Go's json.Indent(prefix "", indent "  ").
 std::string IndentJson(std::string_view compact);
 
+// Does what IndentJson() does with JSON that comes in pieces, cut anywhere.
+class JsonIndenter {
+ public:
+  // Appends the next piece, indented.
+  void Append(std::string_view compact, std::string& out);
+
+ private:
+  std::size_t depth_ = 0;
+  bool in_string_ = false;
+  bool escaped_ = false;      // The last character was a backslash in a string.
+  bool just_opened_ = false;  // The last character opened an object or an array.
+};
+
 }  // namespace apiserver::inline v0::codec
