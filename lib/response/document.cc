@@ -3,7 +3,9 @@
 #include <limits>
 #include <utility>
 
+#include "apiserver/codec/json.h"
 #include "response/gzip.h"
+#include "response/pool_body.h"
 #include "response/send.h"
 
 namespace apiserver::v0::response {
@@ -12,6 +14,29 @@ namespace {
 
 // The usual overshoot of a piece's last part.
 constexpr std::size_t kUsualPartBytes = 4 << 10;
+
+// The bytes of indented JSON or YAML that take about a millisecond.
+constexpr std::size_t kTurnBytes = 16 << 10;
+
+class IndentedDocument final : public Document {
+ public:
+  explicit IndentedDocument(std::unique_ptr<Document> compact) : compact_(std::move(compact)) {}
+
+  bool AppendTo(std::string& text, std::size_t wanted) override {
+    bool more = true;
+    while (more && text.size() < wanted) {
+      piece_.clear();
+      more = compact_->AppendTo(piece_, kUsualPartBytes);
+      indenter_.Append(piece_, text);
+    }
+    return more;
+  }
+
+ private:
+  const std::unique_ptr<Document> compact_;
+  codec::JsonIndenter indenter_;
+  std::string piece_;
+};
 
 // Sends first what was written to measure the document.
 class DocumentBody final : public http::BodySource {
@@ -38,8 +63,13 @@ class DocumentBody final : public http::BodySource {
 
 }  // namespace
 
-std::string WholeOf(Document& document) {
+std::unique_ptr<Document> Indented(std::unique_ptr<Document> compact) {
+  return std::make_unique<IndentedDocument>(std::move(compact));
+}
+
+std::string WholeOf(Document& document, std::size_t expected_bytes) {
   std::string text;
+  text.reserve(expected_bytes);
   while (document.AppendTo(text, std::numeric_limits<std::size_t>::max())) {
   }
   return text;
@@ -61,6 +91,19 @@ http::Step SendDocument(http::Exchange& exchange, std::unique_ptr<Document> docu
     exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(body)));
   } else {
     exchange.writer().Stream(std::move(head), std::move(body));
+  }
+  return http::Step::Done();
+}
+
+http::Step SendDocumentFromPool(http::Exchange& exchange, std::unique_ptr<Document> document,
+                                std::string content_type) {
+  http::ResponseHead head{.code = 200, .headers = {{"Content-Type", std::move(content_type)}}};
+  auto body = std::make_unique<DocumentBody>(std::string(), std::move(document));
+  if (WantsGzip(exchange, "APIResponseCompression")) {
+    AddGzipHeaders(head);
+    exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(body)));
+  } else {
+    exchange.writer().Stream(std::move(head), NewPoolBody(exchange, std::move(body), kTurnBytes));
   }
   return http::Step::Done();
 }

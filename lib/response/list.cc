@@ -18,6 +18,7 @@
 #include "response/send.h"
 #include "response/size.h"
 #include "response/table.h"
+#include "response/yaml_list.h"
 
 namespace apiserver::v0::response {
 
@@ -99,19 +100,20 @@ void AppendItem(const Target& target, const runtime::Encoding& encoding, std::st
   encoding.AppendTo(json);
 }
 
-// The body of a long list, written while it is sent: holds references, not bytes.
-class ListBody final : public http::BodySource {
+// A list as compact JSON: holds references, not bytes.
+class ListDocument final : public Document {
  public:
-  ListBody(const runtime::List& list, Target target, std::vector<runtime::EncodingPtr> encodings)
+  ListDocument(const runtime::List& list, Target target,
+               std::vector<runtime::EncodingPtr> encodings)
       : target_(std::move(target)),
         encodings_(std::move(encodings)),
         frame_(FrameOf(list, target_)),
-        buffer_(std::move(frame_.head)) {}
+        head_(std::move(frame_.head)) {}
 
   // Returns whether the whole list is longer than `bytes`.
   // Stops counting as soon as the answer is known.
   bool LongerThan(std::size_t bytes) const {
-    std::size_t size = buffer_.size() + frame_.tail.size() + encodings_.size() - 1;
+    std::size_t size = head_.size() + frame_.tail.size() + encodings_.size() - 1;
     const std::string_view item = ItemPrefix(target_);
     for (std::size_t i = 0; i < encodings_.size() && size <= bytes; ++i) {
       size += item.size();
@@ -120,37 +122,54 @@ class ListBody final : public http::BodySource {
     return size > bytes;
   }
 
-  // At least one item a turn, even if it is longer than the room: an item is never split.
-  http::Pull Next(http::ChunkWriter& out, const Waker&) override {
-    const std::size_t wanted = out.room();
-    buffer_.reserve(wanted + kUsualItemBytes);
-    while (next_ < encodings_.size() && buffer_.size() < wanted) {
-      if (next_ > 0) buffer_ += ',';
-      AppendItem(target_, *encodings_[next_++], buffer_);
+  // Appends at least one item, even if it is longer than what is wanted: an item is never split.
+  bool AppendTo(std::string& text, std::size_t wanted) override {
+    text += std::exchange(head_, {});
+    while (next_ < encodings_.size() && text.size() < wanted) {
+      if (next_ > 0) text += ',';
+      AppendItem(target_, *encodings_[next_++], text);
     }
-    const bool last = next_ == encodings_.size();
-    if (last) buffer_ += frame_.tail;
-    // Hands the buffer over instead of copying it.
-    out.Take(std::exchange(buffer_, {}));
-    return last ? http::Pull::kEnd : http::Pull::kMore;
+    if (next_ < encodings_.size()) return true;
+    text += frame_.tail;
+    return false;
   }
 
  private:
   Target target_;
   std::vector<runtime::EncodingPtr> encodings_;
   std::size_t next_ = 0;
-  ListFrame frame_;  // Without its head, which the buffer begins with.
-  std::string buffer_;
+  ListFrame frame_;
+  std::string head_;  // Of the frame, until it is written.
 };
 
-http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListBody> list) {
+// The body of a long list, written while it is sent.
+class ListBody final : public http::BodySource {
+ public:
+  explicit ListBody(std::unique_ptr<ListDocument> list) : list_(std::move(list)) {}
+  http::Pull Next(http::ChunkWriter& out, const Waker&) override {
+    std::string buffer;
+    buffer.reserve(out.room() + kUsualItemBytes);
+    const bool more = list_->AppendTo(buffer, out.room());
+    // Hands the buffer over instead of copying it.
+    out.Take(std::move(buffer));
+    return more ? http::Pull::kMore : http::Pull::kEnd;
+  }
+
+ private:
+  const std::unique_ptr<ListDocument> list_;
+};
+
+http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListDocument> list) {
   http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
   // Compression is worth its time only for a long list.
-  if (WantsGzip(exchange, "APIResponseCompression") && list->LongerThan(kGzipThresholdBytes)) {
+  const bool gzip =
+      WantsGzip(exchange, "APIResponseCompression") && list->LongerThan(kGzipThresholdBytes);
+  auto body = std::make_unique<ListBody>(std::move(list));
+  if (gzip) {
     AddGzipHeaders(head);
-    exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(list)));
+    exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(body)));
   } else {
-    exchange.writer().Stream(std::move(head), std::move(list));
+    exchange.writer().Stream(std::move(head), std::move(body));
   }
   return http::Step::Done();
 }
@@ -160,19 +179,29 @@ void LogWholeList(const http::Exchange& exchange, const runtime::List& list, con
   if (!IsAudited(exchange)) return;
   auto encodings = EncodingsOf(exchange, list, target);
   if (!encodings.ok()) return;
-  ListBody body(list, target, *encodings);
-  if (body.LongerThan(audit::kObjectBytesMax)) return audit::LogObjectTooLarge(exchange.ctx());
-  ListFrame frame = FrameOf(list, target);
-  std::string json = std::move(frame.head);
-  for (const runtime::EncodingPtr& encoding : *encodings) {
-    if (json.back() != '[') json += ',';
-    AppendItem(target, *encoding, json);
-  }
-  frame.tail.pop_back();  // The line ends behind the answer.
-  LogAnswer(exchange, json + frame.tail);
+  ListDocument document(list, target, *std::move(encodings));
+  if (document.LongerThan(audit::kObjectBytesMax)) return audit::LogObjectTooLarge(exchange.ctx());
+  std::string json = WholeOf(document);
+  json.pop_back();  // The line ends behind the answer.
+  LogAnswer(exchange, json);
 }
 
-// A long list in plain JSON is streamed from encodings that all exist; nothing can fail after the
+// Sends a long list while it is written, in JSON or YAML.
+http::Step SendLongList(http::Exchange& exchange, const runtime::List& list, const Target& target,
+                        std::vector<runtime::EncodingPtr> encodings, const Negotiated& negotiated) {
+  if (negotiated.type == codec::MediaType::kYaml) {
+    const ListFrame frame = FrameOf(list, target);
+    auto yaml = NewYamlList({.empty_list = frame.head + frame.tail,
+                             .item_prefix = std::string(ItemPrefix(target)),
+                             .encodings = std::move(encodings)});
+    return SendDocumentFromPool(exchange, std::move(yaml), "application/yaml");
+  }
+  auto json = std::make_unique<ListDocument>(list, target, std::move(encodings));
+  if (!negotiated.pretty) return StreamList(exchange, std::move(json));
+  return SendDocumentFromPool(exchange, Indented(std::move(json)), "application/json");
+}
+
+// A long list in a text form is streamed from encodings that all exist; nothing can fail after the
 // first byte.
 http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, const Target& target,
                           const Negotiated& negotiated) {
@@ -189,23 +218,16 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
                   codec::JoinListProtobuf(list, *target.kind, target.version, encodings),
                   "application/vnd.kubernetes.protobuf");
   }
-  const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
-  const bool streamed = plain && list.items.size() > kItemsInOnePiece;
+  const bool streamed =
+      negotiated.type != codec::MediaType::kCbor && list.items.size() > kItemsInOnePiece;
   ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target, streamed));
-  if (streamed) {
-    return StreamList(exchange, std::make_unique<ListBody>(list, target, std::move(encodings)));
-  }
+  if (streamed) return SendLongList(exchange, list, target, std::move(encodings), negotiated);
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
-  ListFrame frame = FrameOf(list, target);
-  std::string json = std::move(frame.head);
-  // The exact size, so that the text never moves while it grows.
-  json.reserve(json.size() + SizeOf(encodings) +
-               encodings.size() * (ItemPrefix(target).size() + 1) + frame.tail.size());
-  for (const runtime::EncodingPtr& encoding : encodings) {
-    if (json.back() != '[') json += ',';
-    AppendItem(target, *encoding, json);
-  }
-  json += frame.tail;
+  const ListFrame frame = FrameOf(list, target);
+  const std::size_t bytes = frame.head.size() + SizeOf(encodings) +
+                            encodings.size() * (ItemPrefix(target).size() + 1) + frame.tail.size();
+  ListDocument document(list, target, std::move(encodings));
+  std::string json = WholeOf(document, bytes);
   return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
 
@@ -247,11 +269,15 @@ class PartialListDocument final : public Document {
   std::size_t next_ = 0;
 };
 
-// Plain JSON is written while it is sent. Every other form is made of the whole document.
-http::Step AnswerWith(http::Exchange& exchange, std::unique_ptr<Document> document,
+// JSON is written while it is sent, and what takes more than copying on the pool. Every other form
+// is made of the whole document.
+http::Step AnswerWith(http::Exchange& exchange, std::unique_ptr<Document> document, bool is_long,
                       const Negotiated& negotiated) {
-  const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
-  if (plain && !IsAudited(exchange)) return SendDocument(exchange, std::move(document));
+  const bool streamed = negotiated.type == codec::MediaType::kJson && !IsAudited(exchange);
+  if (streamed && !negotiated.pretty) return SendDocument(exchange, std::move(document));
+  if (streamed && is_long) {
+    return SendDocumentFromPool(exchange, Indented(std::move(document)), "application/json");
+  }
   std::string json = WholeOf(*document);
   LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
   return SendJsonAs(exchange, 200, std::move(json), negotiated);
@@ -268,7 +294,9 @@ http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
                    EncodingsOf(exchange, list, target, /*streamed=*/plain && !IsAudited(exchange)));
   auto document =
       std::make_unique<PartialListDocument>(list, negotiated.meta_version, std::move(encodings));
-  if (!protobuf) return AnswerWith(exchange, std::move(document), negotiated);
+  if (!protobuf)
+    return AnswerWith(exchange, std::move(document), list.items.size() > kItemsInOnePiece,
+                      negotiated);
   const std::string json = WholeOf(*document);
   LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
   return SendPartialProtobuf(exchange, list, negotiated);
@@ -288,7 +316,8 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
                                                     .meta_version = negotiated.meta_version,
                                                     .encodings = EncodingShareOf(exchange),
                                                     .kept = encodings}));
-  return AnswerWith(exchange, std::move(document), negotiated);
+  return AnswerWith(exchange, std::move(document), list.items.size() > kItemsInOnePiece,
+                    negotiated);
 }
 
 }  // namespace

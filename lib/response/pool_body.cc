@@ -9,13 +9,11 @@ namespace apiserver::v0::response {
 
 namespace {
 
-// A turn on the pool ends when it has made so many bytes.
-constexpr std::size_t kPooledBytes = std::size_t{64} << 10;
-
 // Collects a turn's bytes as they are.
 class PlainPacker final : public Packer {
  public:
-  std::size_t room() const override { return kPooledBytes; }
+  explicit PlainPacker(std::size_t turn_bytes) : turn_bytes_(turn_bytes) {}
+  std::size_t room() const override { return turn_bytes_; }
   void Write(std::string_view copied) override { made_ += copied; }
   void Take(std::string owned) override {
     if (made_.empty()) {
@@ -26,11 +24,12 @@ class PlainPacker final : public Packer {
   }
   void Write(std::shared_ptr<const void>, std::string_view shared) override { made_ += shared; }
   void Flush() override {}
-  bool enough() const override { return made_.size() >= kPooledBytes; }
+  bool enough() const override { return made_.size() >= turn_bytes_; }
   bool failed() const override { return false; }
   std::string TakeMade() override { return std::exchange(made_, {}); }
 
  private:
+  const std::size_t turn_bytes_;
   std::string made_;
 };
 
@@ -177,8 +176,9 @@ std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
 }
 
 std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
-                                              std::unique_ptr<http::BodySource> body) {
-  return NewPoolBody(exchange, std::move(body), std::make_unique<PlainPacker>());
+                                              std::unique_ptr<http::BodySource> body,
+                                              std::size_t turn_bytes) {
+  return NewPoolBody(exchange, std::move(body), std::make_unique<PlainPacker>(turn_bytes));
 }
 
 }  // namespace apiserver::v0::response

@@ -1,5 +1,6 @@
 #pragma once  // Library-internal: other rooms include this header.
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -24,8 +25,9 @@ class Packer : public http::ChunkWriter {
 std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
                                               std::unique_ptr<http::BodySource> body,
                                               std::unique_ptr<Packer> packer);
-// Does the same with the bytes as they are.
+// Does the same with the bytes as they are. A turn ends with `turn_bytes`, or what they overshoot.
 std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
-                                              std::unique_ptr<http::BodySource> body);
+                                              std::unique_ptr<http::BodySource> body,
+                                              std::size_t turn_bytes = std::size_t{64} << 10);
 
 }  // namespace apiserver::inline v0::response

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/codec/yaml.h"
 #include "gunzip.h"
 #include "watch_lines.h"
 #include "widget_server.h"
@@ -59,12 +60,52 @@ TEST_CASE("endpoints: a long Table or partial list is the same, streamed or made
   REQUIRE(streamed.size() > std::size_t{2} * (128 << 10));
   CHECK(CountOf(streamed, R"("kind":"PartialObjectMetadata",)") == kCount);
   CHECK(CountOf(streamed, R"("annotations":)") == kCount);
-  // A pretty one is made from the whole document.
-  CHECK(Indented(streamed) == get("?pretty=true", "").body);
+  const auto pretty = get("?pretty=true", "");
+  CHECK(Indented(streamed) == pretty.body);
+  CHECK(pretty.headers.Get("Content-Length").empty());
   apiserver::testing::Gunzip gunzip;
   const auto zipped = get("", "gzip");
   CHECK(zipped.headers.Get("Content-Encoding") == "gzip");
   CHECK(gunzip.Add(zipped.body) == streamed);
+}
+
+TEST_CASE("endpoints: a long list is the same, streamed in any text form or made whole",
+          "[endpoints]") {
+  const auto server = StartWithMany();
+  // Texts of many lines, in the middle and at the end.
+  for (const char* const name : {"a-lines", "w1000-lines", "z-lines"}) {
+    const std::string body = R"({"metadata":{"name":")" + std::string(name) +
+                             R"(","annotations":{"note":" one\n\ntwo: \"2\"\n\n"}}})";
+    REQUIRE(server->Call("POST", kWidgets, body).code == 201);
+  }
+  const auto get = [&](const std::string& query, const std::string& accept) {
+    const auto got = server->Call("GET", kWidgets + query, "", {{"Accept", accept}});
+    REQUIRE(got.code == 200);
+    return got;
+  };
+  const std::string json = get("", "application/json").body;
+  REQUIRE(CountOf(json, R"("name":"w)") == kCount + 1);
+
+  const auto pretty = get("?pretty=true", "application/json");
+  CHECK(pretty.body == Indented(json));
+  CHECK(pretty.headers.Get("Content-Type") == "application/json");
+
+  apiserver::runtime::Arena arena;
+  std::string whole;
+  apiserver::codec::AppendYaml(apiserver::codec::ParseJson(json, arena).value(), whole);
+  const auto yaml = get("", "application/yaml");
+  CHECK(yaml.body == whole);
+  CHECK(yaml.headers.Get("Content-Type") == "application/yaml");
+
+  // Neither is ever in memory as a whole, so its length is not known.
+  CHECK(pretty.headers.Get("Content-Length").empty());
+  CHECK(yaml.headers.Get("Content-Length").empty());
+
+  apiserver::testing::Gunzip gunzip;
+  const auto zipped = server->Call("GET", kWidgets, "",
+                                   {{"Accept", "application/yaml"}, {"Accept-Encoding", "gzip"}});
+  CHECK(zipped.headers.Get("Content-Encoding") == "gzip");
+  CHECK(gunzip.Add(zipped.body) == whole);
 }
 
 TEST_CASE("endpoints: pages of a Table are the rows of the whole", "[endpoints]") {
@@ -89,9 +130,8 @@ TEST_CASE("endpoints: a long Table is never held as a whole while it is streamed
     std::size_t bytes = 0;
     std::size_t held_most = 0;  // Bytes of the answer that the server held at a time.
   };
-  const auto read = [&](const std::string& query) {
-    Lines table(*server, kWidgets + query,
-                {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
+  const auto read = [&](const std::string& query, const std::string& type = "application/json") {
+    Lines table(*server, kWidgets + query, {{"Accept", type + ";as=Table;v=v1;g=meta.k8s.io"}});
     Read done;
     // The client takes a window before it reads, and the rest waits at the server.
     for (std::string bytes; done.bytes == 0 || !bytes.empty(); done.bytes += bytes.size()) {
@@ -102,11 +142,14 @@ TEST_CASE("endpoints: a long Table is never held as a whole while it is streamed
   };
 
   const Read streamed = read("?includeObject=Object");
-  // The measure itself: a pretty one is made as a whole.
-  const Read whole = read("?includeObject=Object&pretty=true");
+  const Read pretty = read("?includeObject=Object&pretty=true");
+  // The measure itself: in YAML it is made as a whole.
+  const Read whole = read("?includeObject=Object", "application/yaml");
 
   REQUIRE(streamed.bytes > kCount * (std::size_t{8} << 10));
   // The first piece, and the next.
   CHECK(streamed.held_most <= (256 << 10));
+  CHECK(pretty.bytes > streamed.bytes);
+  CHECK(pretty.held_most <= (256 << 10));
   CHECK(whole.held_most > whole.bytes / 2);
 }
