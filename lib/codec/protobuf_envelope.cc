@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
@@ -28,6 +29,8 @@ constexpr int kMetadataNumber = 1;
 constexpr int kItemsNumber = 2;
 // The most bytes of an envelope besides its texts and the message.
 constexpr std::size_t kEnvelopeBytes = 64;
+// The items of a list that take about half a millisecond.
+constexpr std::size_t kItemsAtAStretch = 256;
 
 Status BadEnvelope(std::string message) { return Status(Reason::kBadRequest, std::move(message)); }
 
@@ -298,7 +301,11 @@ Result<std::string> EncodePartialObjectMetadataListProtobuf(const runtime::List&
   // In v1beta1 the two have each other's numbers, and fields are written by number.
   const bool swapped = meta_version == "v1beta1";
   std::string items;
+  std::size_t made = 0;
   for (const runtime::ObjectPtr& item : list.items) {
+    // The length of all stands in front, so a long list is made at a stretch. The thread of a loop
+    // that shares the CPU gets its turn meanwhile.
+    if (++made % kItemsAtAStretch == 0) std::this_thread::yield();
     ASSIGN_OR_RETURN(const std::string message, PartialMessage(*item));
     wire::PutBytes(swapped ? kMetadataNumber : kItemsNumber, message, items);
   }
