@@ -10,6 +10,8 @@
 #include "apiserver/codec/json.h"
 #include "authn/jwt.h"
 #include "authn/service_account_claims.h"
+#include "authn/token_hash.h"
+#include "authn/verified_tokens.h"
 #include "base/status_macros.h"
 #include "text/quote.h"
 
@@ -43,24 +45,16 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
  public:
   ServiceAccountTokens(ServiceAccountTokenOptions options, std::shared_ptr<const std::string> pem,
                        AccountKeys keys)
-      : options_(std::move(options)), known_(Known{std::move(pem), std::move(keys)}) {}
+      : options_(std::move(options)),
+        hasher_(*options_.random),
+        known_(Known{std::move(pem), std::move(keys)}) {}
 
   AccountAnswer AuthenticateToken(const Context& ctx, std::string_view token) const override {
-    // Only chooses the authenticator; the signature is verified below.
-    const std::string issuer = UntrustedIssuer(token);
-    if (std::ranges::find(options_.issuers, issuer) == options_.issuers.end()) {
-      return std::optional<AuthenticateResponse>();
-    }
-    const Result<Jwt> jwt = ParseJwt(token);
-    if (!jwt.ok()) return jwt.status();
-    const AccountKeys keys = Keys();
-    if (!HasKeyFor(*jwt, *keys)) {
-      return Status(Reason::kUnauthorized, "invalid signature, no keys found");
-    }
-    RETURN_IF_ERROR(VerifySignature(*jwt, kAccountAlgorithms, *keys));
+    ASSIGN_OR_RETURN(const std::shared_ptr<const Jwt> jwt, Verified(token));
+    if (jwt == nullptr) return std::optional<AuthenticateResponse>();
     ASSIGN_OR_RETURN(std::vector<std::string> audiences, Audiences(ctx, jwt->claims));
     Result<ServiceAccountInfo> account =
-        issuer == kLegacyServiceAccountIssuer
+        jwt->claims["iss"].AsString() == kLegacyServiceAccountIssuer
             ? ValidateLegacyClaims(ctx, options_, token, jwt->claims)
             : ValidateBoundClaims(ctx, options_, jwt->claims);
     if (!account.ok()) return account.status();
@@ -73,6 +67,28 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
     std::shared_ptr<const std::string> pem;
     AccountKeys keys;
   };
+
+  // Returns the token if its signature is that of a known key. Null: it is of another issuer, or no
+  // token.
+  Result<std::shared_ptr<const Jwt>> Verified(std::string_view token) const {
+    const AccountKeys keys = Keys();
+    const std::string hash = hasher_.Hash(token, nullptr);
+    if (auto known = verified_.Find(keys, hash)) return known;
+    // Only chooses the authenticator; the signature is verified below.
+    const std::string issuer = UntrustedIssuer(token);
+    if (std::ranges::find(options_.issuers, issuer) == options_.issuers.end()) {
+      return std::shared_ptr<const Jwt>();
+    }
+    ASSIGN_OR_RETURN(Jwt parsed, ParseJwt(token));
+    if (!HasKeyFor(parsed, *keys)) {
+      return Status(Reason::kUnauthorized, "invalid signature, no keys found");
+    }
+    RETURN_IF_ERROR(VerifySignature(parsed, kAccountAlgorithms, *keys));
+    parsed.signing_input = {};  // Borrows the caller's token.
+    const auto verified = std::make_shared<const Jwt>(std::move(parsed));
+    verified_.Store(keys, hash, verified);
+    return verified;
+  }
 
   // Two threads may parse the same new file at once; both results are equal, and the later one
   // stays.
@@ -107,8 +123,13 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
                                              text::QuoteAll(wanted));
   }
 
+  // A few MiB at most with tokens of the usual 1 KiB.
+  static constexpr std::size_t kVerifiedMax = 4096;
+
   const ServiceAccountTokenOptions options_;
+  const TokenHasher hasher_;
   mutable Guarded<Known> known_;
+  mutable VerifiedTokens verified_{kVerifiedMax};
 };
 
 // Empty names are left out, as Go's omitempty does; the order of members is alphabetical.

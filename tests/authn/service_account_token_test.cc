@@ -8,6 +8,7 @@
 #include "apiserver/auth/audiences.h"
 #include "authn/fakes.h"
 #include "authn/signed_tokens.h"
+#include "authn/verified_tokens.h"
 #include "base/manual.h"
 #include "text/base64.h"
 
@@ -192,6 +193,58 @@ TEST_CASE("security 65: only a known key signs tokens of accounts, whatever thei
 }
 
 // TestValidatePrivateClaims
+TEST_CASE("authn: a token that was good is asked again for its time, keys and objects", "[authn]") {
+  Accounts accounts;
+  ServiceAccountTokenRequest request = Request();
+  request.pod = {"x", "x-uid"};
+  accounts.objects->known["pod/myns/x"] = {"x-uid"};
+  const std::string token = *accounts.generator->GenerateToken(request);
+  const auto good = [&] {
+    const auto found = accounts.Ask(token);
+    return found.ok() && found->has_value();
+  };
+  REQUIRE(good());
+  CHECK(good());
+  // One that differs in a single character of the signature is another token.
+  std::string forged = token;
+  forged.back() = forged.back() == 'A' ? 'Q' : 'A';
+  CHECK_FALSE(accounts.Ask(forged).ok());
+
+  accounts.objects->known.erase("pod/myns/x");
+  CHECK_FALSE(good());
+  accounts.objects->known["pod/myns/x"] = {"x-uid"};
+  CHECK(good());
+  accounts.keys->Set(NewPems(nullptr).public_key);
+  CHECK_FALSE(good());
+  accounts.keys->Set(EcPems().public_key);
+  CHECK(good());
+  accounts.clock.Advance(std::chrono::hours(2));
+  CHECK_FALSE(good());
+}
+
+TEST_CASE("authn: no more verified tokens are kept than there is room for", "[authn]") {
+  const auto keys = std::make_shared<const std::vector<Jwk>>();
+  const auto others = std::make_shared<const std::vector<Jwk>>();
+  const auto jwt = std::make_shared<const Jwt>();
+  VerifiedTokens tokens(8);
+  const auto has = [&](int n) { return tokens.Find(keys, std::to_string(n)) != nullptr; };
+  for (int n = 0; n < 100; ++n) {
+    tokens.Store(keys, std::to_string(n), jwt);
+    CHECK(has(0));  // What is used stays.
+  }
+  int kept = 0;
+  for (int n = 1; n < 96; ++n) kept += has(n) ? 1 : 0;
+  CHECK(kept <= 8);
+  CHECK(has(99));
+  CHECK(jwt.use_count() <= 9);
+
+  CHECK(tokens.Find(others, "99") == nullptr);
+  tokens.Store(others, "5", jwt);
+  CHECK_FALSE(has(99));
+  CHECK(tokens.Find(others, "5") == jwt);
+  CHECK(jwt.use_count() == 2);
+}
+
 TEST_CASE("authn: a token is good as long as what it is bound to exists", "[authn]") {
   Accounts accounts;
   const std::string invalidated = "service account token has been invalidated";

@@ -50,6 +50,9 @@ struct ServiceAccountTokenOptions {
   // Null: bound objects are not looked up, and a token is valid until it expires.
   std::shared_ptr<const ServiceAccountTokenGetter> getter = nullptr;
   const Clock* clock = &RealClock();
+  // The key of a table of tokens whose signature was verified comes from here; used when the
+  // authenticator is made.
+  Random* random = &SecureRandom();
   // Counts the uses of tokens with a warnafter: serviceaccount_stale_tokens_total and
   // serviceaccount_valid_tokens_total. Null: they are not counted.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
