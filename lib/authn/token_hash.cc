@@ -1,7 +1,6 @@
 #include "authn/token_hash.h"
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include <cstdint>
 
@@ -21,9 +20,15 @@ void AppendPiece(std::string_view piece, std::string& out) {
 
 }  // namespace
 
+TokenHasher::TokenHasher(Random& random)
+    : sha256_(EVP_MD_fetch(nullptr, "SHA256", nullptr), &EVP_MD_free) {
+  random.Fill(key_);
+}
+
 std::string TokenHasher::Hash(std::string_view token,
                               const std::vector<std::string>* audiences) const {
-  std::string text;
+  std::string text(reinterpret_cast<const char*>(key_.data()), key_.size());
+  text.reserve(text.size() + token.size() + 2 * sizeof(std::uint64_t));
   AppendPiece(token, text);
   if (audiences != nullptr) {
     AppendLength(audiences->size(), text);
@@ -31,9 +36,8 @@ std::string TokenHasher::Hash(std::string_view token,
   }
   std::string hash(EVP_MAX_MD_SIZE, '\0');
   unsigned size = 0;
-  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
-       reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-       reinterpret_cast<unsigned char*>(hash.data()), &size);
+  EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(hash.data()), &size,
+             sha256_.get(), nullptr);
   hash.resize(size);
   return hash;
 }
