@@ -82,6 +82,7 @@ void Notification::Wait() const {
 
 bool Notification::WaitFor(std::chrono::milliseconds timeout) const {
   auto notified = notified_.Lock();
+  if (*notified) return true;
   return notified.WaitUntil(std::chrono::steady_clock::now() + timeout, [&] { return *notified; });
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <utility>
@@ -127,8 +128,13 @@ class Informed final : public InformedServices {
     return {std::string(service_namespace), std::string(name)};
   }
 
+  // Each forwarded request asks.
   Status Synced() const {
-    if (WaitForSync(std::chrono::milliseconds(0))) return {};
+    if (synced_.load(std::memory_order_acquire)) return {};
+    if (WaitForSync(std::chrono::milliseconds(0))) {
+      synced_.store(true, std::memory_order_release);
+      return {};
+    }
     return {Reason::kServiceUnavailable, "services have not been listed yet"};
   }
 
@@ -190,6 +196,7 @@ class Informed final : public InformedServices {
   std::unique_ptr<client::Informer> services_;
   std::unique_ptr<client::Informer> slices_;
   Notification started_;
+  mutable std::atomic<bool> synced_{false};  // Never false again.
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "aggregator/kind/facts.h"
@@ -57,7 +58,7 @@ class ClusterIPResolver final : public ServiceResolver {
 class EndpointResolver final : public ServiceResolver {
  public:
   EndpointResolver(std::shared_ptr<const Services> services, Random& random)
-      : services_(std::move(services)), random_(random) {}
+      : services_(std::move(services)), random_(NewBufferedRandom(random)) {}
 
   Result<std::string> ResolveEndpoint(std::string_view service_namespace, std::string_view name,
                                       int port) const override {
@@ -83,14 +84,14 @@ class EndpointResolver final : public ServiceResolver {
  private:
   void Shuffle(std::vector<std::shared_ptr<const EndpointSlice>>& slices) const {
     for (std::size_t i = slices.size(); i > 1; --i) {
-      std::swap(slices[i - 1], slices[static_cast<std::size_t>(random_.Below(i))]);
+      std::swap(slices[i - 1], slices[static_cast<std::size_t>(random_->Below(i))]);
     }
   }
 
   // Returns the first ready one, from a random place on. Null: there is none.
   const Endpoint* Pick(const std::vector<Endpoint>& endpoints) const {
     if (endpoints.empty()) return nullptr;
-    const auto offset = static_cast<std::size_t>(random_.Below(endpoints.size()));
+    const auto offset = static_cast<std::size_t>(random_->Below(endpoints.size()));
     for (std::size_t i = 0; i < endpoints.size(); ++i) {
       const Endpoint& endpoint = endpoints[(i + offset) % endpoints.size()];
       if (endpoint.ready.value_or(true) && !endpoint.addresses.empty()) return &endpoint;
@@ -99,7 +100,7 @@ class EndpointResolver final : public ServiceResolver {
   }
 
   const std::shared_ptr<const Services> services_;
-  Random& random_;
+  const std::unique_ptr<Random> random_;
 };
 
 // Tries what there is of a service.
