@@ -7,6 +7,7 @@
 // process that hold no heap, and threads whose CPU time is taken off. Prints a line for each
 // figure.
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -163,6 +164,7 @@ class Backends {
   }
   ~Backends() { close(fd_); }
   int port() const { return port_; }
+  int fd() const { return fd_; }
   int Accept() const {
     const int fd = accept(fd_, nullptr, nullptr);
     Must(fd >= 0, "accept");
@@ -304,6 +306,49 @@ void MeasureGets(const Front& front, const Backends& backends, std::size_t reque
   close(backend);
 }
 
+// Answers requests on the backend's connections until all of them were answered.
+void AnswerAll(const Backends& backends, std::size_t requests) {
+  std::vector<pollfd> ready = {{.fd = backends.fd(), .events = POLLIN, .revents = 0}};
+  for (std::size_t answered = 0; answered < requests;) {
+    Must(poll(ready.data(), ready.size(), -1) > 0, "poll");
+    for (std::size_t i = ready.size(); i-- > 1;) {
+      if (ready[i].revents == 0) continue;
+      ReadUntil(ready[i].fd, "\r\n\r\n");
+      SendAll(ready[i].fd, kAnswer);
+      ++answered;
+    }
+    if (ready[0].revents == 0) continue;
+    ready.push_back({.fd = backends.Accept(), .events = POLLIN, .revents = 0});
+  }
+  for (std::size_t i = 1; i < ready.size(); ++i) close(ready[i].fd);
+}
+
+// Each client sends its next request when all have their answers.
+void MeasureGetsTogether(const Front& front, const Backends& backends, std::size_t requests) {
+  constexpr std::size_t kClients = 16;
+  const std::size_t rounds = requests / kClients;
+  std::vector<int> clients(kClients);
+  for (int& client : clients) client = ConnectTo(front.port());
+  double backend_cpu = 0;
+  const double before = CpuSeconds(RUSAGE_SELF);
+  const double before_here = CpuSeconds(RUSAGE_THREAD);
+  {
+    Thread answering("backend", [&] {
+      AnswerAll(backends, rounds * kClients);
+      backend_cpu = CpuSeconds(RUSAGE_THREAD);
+    });
+    for (std::size_t round = 0; round < rounds; ++round) {
+      for (const int client : clients) SendAll(client, kGet);
+      for (const int client : clients) ReadUntil(client, "{}");
+    }
+  }
+  const double here = CpuSeconds(RUSAGE_THREAD) - before_here;
+  const double cpu = CpuSeconds(RUSAGE_SELF) - before - here - backend_cpu;
+  std::printf("W17 GET forwarded in plain: %.1f us of CPU, %zu at a time\n",
+              cpu * 1e6 / static_cast<double>(rounds * kClients), kClients);
+  for (const int client : clients) close(client);
+}
+
 std::size_t Argument(int argc, char** argv, int index, std::size_t usual) {
   return argc > index ? std::strtoul(argv[index], nullptr, 10) : usual;
 }
@@ -318,7 +363,9 @@ int main(int argc, char** argv) {
   const Backends backends;
   const Front front(backends.port(), nullptr);
   const std::size_t megabytes = Argument(argc, argv, 2, 2'048);
-  MeasureGets(front, backends, Argument(argc, argv, 3, 50'000));
+  const std::size_t requests = Argument(argc, argv, 3, 50'000);
+  MeasureGets(front, backends, requests);
+  MeasureGetsTogether(front, backends, requests);
   MeasureFast(front, backends, megabytes);
   MeasureFastTls(backends, megabytes);
   MeasureIdle(front, backends, Argument(argc, argv, 1, 10'000));

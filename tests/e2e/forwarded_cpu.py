@@ -4,7 +4,8 @@
 usage: forwarded_cpu.py --cluster KUBE_APISERVER --go KUBE_APISERVER --server SAMPLE_APISERVER [--requests N]
 
 --cluster is ours, --go Kubernetes' own, each with a sample-apiserver of ours behind its aggregator. Both
-are asked over one connection, one request after the other, in turn. Prints a line for each turn.
+are asked in turn: over one connection, one request after the other, and by h2load over 32 connections with
+10 requests each at a time, as scripts/bench W1 asks. Prints a line for each turn.
 """
 
 import argparse
@@ -13,8 +14,10 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import shutil
 import ssl
+import subprocess
 import tempfile
 
 import aggregated
@@ -60,6 +63,28 @@ class Asker:
         return (cpu_seconds(pid) - before) * 1e6 / requests
 
 
+class Crowd:
+    """Many requests at a time, with the token of a service account."""
+
+    def __init__(self, scene):
+        scene.kubectl("create", "serviceaccount", "crowd")
+        scene.kubectl("create", "clusterrolebinding", "crowd", "--clusterrole=cluster-admin", "--serviceaccount=default:crowd")
+        code, token = scene.kubectl("create", "token", "crowd")
+        if code:
+            raise RuntimeError(token)
+        config = json.loads(scene.kubectl("config", "view", "--raw", "-o", "json")[1])
+        self.command = ["h2load", "--clients=32", "--max-concurrent-streams=10", "--threads=1",
+                        "--header=Authorization: Bearer " + token.strip(), config["clusters"][0]["cluster"]["server"] + PATH]
+
+    def turn(self, pid, requests):
+        before = cpu_seconds(pid)
+        said = subprocess.run([*self.command, "--requests=%d" % requests], capture_output=True, text=True, timeout=300).stdout
+        after = cpu_seconds(pid)
+        if re.search(r"status codes: (\d+) 2xx", said).group(1) != str(requests):
+            raise RuntimeError(said)
+        return (after - before) * 1e6 / requests
+
+
 def ready(scene):
     aggregated.wait_until(lambda: "ok" in scene.raw("/readyz"), "the cluster is ready")
     scene.start()
@@ -86,12 +111,13 @@ def main():
             scene = aggregated.Scene(given, inside)
             stack.callback(scene.stop)
             ready(scene)
-            scenes.append((name, Asker(scene, inside), scene.cluster.process.pid))
-        for turn in range(6):
-            took = [(name, asker.turn(pid, args.requests)) for name, asker, pid in scenes]
-            # The first turn fills caches.
-            if turn > 0:
-                print("  ".join("%s %.1f us" % each for each in took))
+            scenes.append((name, (Asker(scene, inside), Crowd(scene)), scene.cluster.process.pid))
+        for way, title in enumerate(("one after the other", "320 at a time")):
+            for turn in range(6):
+                took = [(name, askers[way].turn(pid, args.requests)) for name, askers, pid in scenes]
+                # The first turn fills caches.
+                if turn > 0:
+                    print(title + ": " + "  ".join("%s %.1f us" % each for each in took), flush=True)
 
 
 if __name__ == "__main__":
