@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -35,6 +36,8 @@ constexpr int kClients = 50;
 constexpr int kWrites = 2'000;
 // What a turn leaves behind adds up, so that a leak is larger than what differs from turn to turn.
 constexpr int kTurns = 5;
+// How often they come and go under clients, of which the last time is measured.
+constexpr int kBusyTimes = 8;
 constexpr auto kReading = std::chrono::seconds(2);
 constexpr char kVersion[] = "/apis/things.example.com/v1";
 
@@ -201,12 +204,24 @@ void AddTimes(const std::string& name, const Times& times, Report& report) {
   report.Add({name, "remove_us_p99", Percentile(times.remove_us, 0.99), "us"});
 }
 
+// Returns how many lines /metrics has.
+double MetricSeries(TestServer& server) {
+  const std::string text = server.Call("GET", "/metrics").body;
+  return static_cast<double>(std::count(text.begin(), text.end(), '\n'));
+}
+
 // Resources that come and go while clients list and watch them.
 Status RunBusy(TestServer& server, const std::vector<runtime::KindPtr>& kinds, Report& report) {
   double before = 0;
-  // The first turn makes what the clients' connections leave behind.
-  for (const bool measured : {false, true}) {
-    if (measured) before = AllocatedBytes();
+  double series = 0;
+  // The first times leave behind what connections keep, and metrics of each resource, verb and
+  // code: as in Go, those of a removed resource stay.
+  for (int time = 1; time <= kBusyTimes; ++time) {
+    const bool measured = time == kBusyTimes;
+    if (measured) {
+      series = MetricSeries(server);
+      before = AllocatedBytes();
+    }
     Clients clients(server, ListAndWatch);
     const auto begun = std::chrono::steady_clock::now();
     Times times;
@@ -225,6 +240,8 @@ Status RunBusy(TestServer& server, const std::vector<runtime::KindPtr>& kinds, R
   }
   report.Add({"routes/50 clients", "allocated_bytes_before", before, "bytes"});
   report.Add({"routes/50 clients", "allocated_bytes_after", AllocatedBytes(), "bytes"});
+  report.Add({"routes/50 clients", "metric_series_before", series, ""});
+  report.Add({"routes/50 clients", "metric_series_after", MetricSeries(server), ""});
   return {};
 }
 

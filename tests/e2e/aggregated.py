@@ -80,7 +80,8 @@ class Scene:
         self.pair = self.serving.sign("api", names=("DNS:localhost", "DNS:api.wardle.svc"))
         os.mkdir(os.path.join(folder, "cluster"))
         cluster = os.path.join(folder, "cluster")
-        self.cluster = GoCluster(args.cluster, cluster) if args.go_cluster else Server(args.cluster, "memory", cluster)
+        self.cluster = GoCluster(args.cluster, cluster) if args.go_cluster else \
+            Server(args.cluster, "memory", cluster, flags=getattr(args, "cluster_flags", ()))
         self.cluster.start()
         self.process, self.etcd, self.port, self.starts = None, None, 0, 0
         # A Go server refuses an EndpointSlice with a loopback address.

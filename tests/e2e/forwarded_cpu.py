@@ -5,7 +5,8 @@ usage: forwarded_cpu.py --cluster KUBE_APISERVER --go KUBE_APISERVER --server SA
 
 --cluster is ours, --go Kubernetes' own, each with a sample-apiserver of ours behind its aggregator. Both
 are asked in turn: over one connection, one request after the other, and by h2load over 32 connections with
-10 requests each at a time, as scripts/bench W1 asks. Prints a line for each turn.
+10 requests each at a time, as scripts/bench W1 asks, as an administrator whose token is short and as a
+service account. Prints a line for each turn.
 """
 
 import argparse
@@ -64,17 +65,12 @@ class Asker:
 
 
 class Crowd:
-    """Many requests at a time, with the token of a service account."""
+    """Many requests at a time, with a token."""
 
-    def __init__(self, scene):
-        scene.kubectl("create", "serviceaccount", "crowd")
-        scene.kubectl("create", "clusterrolebinding", "crowd", "--clusterrole=cluster-admin", "--serviceaccount=default:crowd")
-        code, token = scene.kubectl("create", "token", "crowd")
-        if code:
-            raise RuntimeError(token)
+    def __init__(self, scene, token):
         config = json.loads(scene.kubectl("config", "view", "--raw", "-o", "json")[1])
         self.command = ["h2load", "--clients=32", "--max-concurrent-streams=10", "--threads=1",
-                        "--header=Authorization: Bearer " + token.strip(), config["clusters"][0]["cluster"]["server"] + PATH]
+                        "--header=Authorization: Bearer " + token, config["clusters"][0]["cluster"]["server"] + PATH]
 
     def turn(self, pid, requests):
         before = cpu_seconds(pid)
@@ -83,6 +79,16 @@ class Crowd:
         if re.search(r"status codes: (\d+) 2xx", said).group(1) != str(requests):
             raise RuntimeError(said)
         return (after - before) * 1e6 / requests
+
+
+def account_token(scene):
+    """The token of a service account that may do everything."""
+    scene.kubectl("create", "serviceaccount", "crowd")
+    scene.kubectl("create", "clusterrolebinding", "crowd", "--clusterrole=cluster-admin", "--serviceaccount=default:crowd")
+    code, token = scene.kubectl("create", "token", "crowd")
+    if code:
+        raise RuntimeError(token)
+    return token.strip()
 
 
 def ready(scene):
@@ -104,15 +110,20 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         scenes = []
+        tokens = os.path.join(folder, "tokens")
+        with open(tokens, "w") as file:
+            file.write("admins,admin,1,system:masters\n")  # As Go's has, too.
         for name, cluster, is_go in (("ours", args.cluster, False), ("Go", args.go, True)):
             inside = os.path.join(folder, name)
             os.mkdir(inside)
-            given = argparse.Namespace(cluster=cluster, server=args.server, go=False, go_cluster=is_go, kubectl=args.kubectl)
+            given = argparse.Namespace(cluster=cluster, server=args.server, go=False, go_cluster=is_go,
+                                       kubectl=args.kubectl, cluster_flags=("--token-auth-file=" + tokens,))
             scene = aggregated.Scene(given, inside)
             stack.callback(scene.stop)
             ready(scene)
-            scenes.append((name, (Asker(scene, inside), Crowd(scene)), scene.cluster.process.pid))
-        for way, title in enumerate(("one after the other", "320 at a time")):
+            askers = (Asker(scene, inside), Crowd(scene, "admins"), Crowd(scene, account_token(scene)))
+            scenes.append((name, askers, scene.cluster.process.pid))
+        for way, title in enumerate(("one after the other", "320 at a time", "320 of a service account")):
             for turn in range(6):
                 took = [(name, askers[way].turn(pid, args.requests)) for name, askers, pid in scenes]
                 # The first turn fills caches.
