@@ -123,7 +123,7 @@ class ServiceAccountTokens final : public auth::TokenAuthenticator {
                                              text::QuoteAll(wanted));
   }
 
-  // A few MiB at most with tokens of the usual 1 KiB.
+  // The table takes a few MiB at most with tokens of the usual 1 KiB.
   static constexpr std::size_t kVerifiedMax = 4096;
 
   const ServiceAccountTokenOptions options_;

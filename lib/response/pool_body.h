@@ -25,7 +25,7 @@ class Packer : public http::ChunkWriter {
 std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
                                               std::unique_ptr<http::BodySource> body,
                                               std::unique_ptr<Packer> packer);
-// Does the same with the bytes as they are. A turn ends with `turn_bytes`, or what they overshoot.
+// Does the same with the bytes as they are. A turn ends when it has made `turn_bytes` or more.
 std::unique_ptr<http::BodySource> NewPoolBody(http::Exchange& exchange,
                                               std::unique_ptr<http::BodySource> body,
                                               std::size_t turn_bytes = std::size_t{64} << 10);

@@ -57,7 +57,7 @@ class YamlList final : public Document {
     runtime::Arena arena;
     const auto item = codec::ParseJson(json_, arena);
     if (item.ok()) return codec::AppendYaml(Value::List(std::span(&*item, 1)), text);
-    // JSON is YAML, too.
+    // An encoding of ours always parses. If it did not, it would be YAML as it is.
     text.append("- ").append(json_).append("\n");
   }
 

@@ -9,7 +9,7 @@
 
 namespace apiserver::inline v0::response {
 
-// What a list in YAML is made of.
+// The parts of a list in YAML.
 struct YamlListParts {
   std::string empty_list;  // The list without items, as compact JSON.
   std::string

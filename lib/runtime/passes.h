@@ -10,8 +10,8 @@
 // arena holds more than `arena_max` bytes; the root is as it was then.
 namespace apiserver::inline v0::runtime {
 
-// `stored`: metadata of a custom object that does not fit is dropped member by member. What
-// `settled` has is not walked again.
+// `stored`: metadata of a custom object that does not fit is dropped member by member. Members
+// that `settled` has are not walked again.
 Status Normalize(Object& object, bool stored, std::size_t arena_max,
                  const SettledRoot& settled = {});
 // Settles an object after a conversion, without defaults. `settled` is its content before.
