@@ -20,22 +20,31 @@ constexpr std::size_t kTurnBytes = 16 << 10;
 
 class IndentedDocument final : public Document {
  public:
-  explicit IndentedDocument(std::unique_ptr<Document> compact) : compact_(std::move(compact)) {}
+  IndentedDocument(std::string begun, std::unique_ptr<Document> compact)
+      : piece_(std::move(begun)), compact_(std::move(compact)) {}
 
   bool AppendTo(std::string& text, std::size_t wanted) override {
-    bool more = true;
-    while (more && text.size() < wanted) {
-      piece_.clear();
-      more = compact_->AppendTo(piece_, kUsualPartBytes);
-      indenter_.Append(piece_, text);
+    while (text.size() < wanted) {
+      if (at_ == piece_.size()) {
+        if (!more_) return false;
+        piece_.clear();
+        at_ = 0;
+        more_ = compact_->AppendTo(piece_, kUsualPartBytes);
+      }
+      // The text that was begun may be long.
+      const std::string_view part = std::string_view(piece_).substr(at_, kUsualPartBytes);
+      indenter_.Append(part, text);
+      at_ += part.size();
     }
-    return more;
+    return more_ || at_ < piece_.size();
   }
 
  private:
+  std::string piece_;  // Compact JSON, of which all before `at_` is indented.
+  std::size_t at_ = 0;
+  bool more_ = true;  // `compact_` is not complete.
   const std::unique_ptr<Document> compact_;
   codec::JsonIndenter indenter_;
-  std::string piece_;
 };
 
 // Sends first what was written to measure the document.
@@ -63,8 +72,8 @@ class DocumentBody final : public http::BodySource {
 
 }  // namespace
 
-std::unique_ptr<Document> Indented(std::unique_ptr<Document> compact) {
-  return std::make_unique<IndentedDocument>(std::move(compact));
+std::unique_ptr<Document> Indented(std::string begun, std::unique_ptr<Document> compact) {
+  return std::make_unique<IndentedDocument>(std::move(begun), std::move(compact));
 }
 
 std::string WholeOf(Document& document, std::size_t expected_bytes) {
@@ -84,9 +93,15 @@ http::Step SendDocument(http::Exchange& exchange, std::unique_ptr<Document> docu
   if (!document->AppendTo(begun, kShort)) {
     return SendAs(exchange, 200, std::move(begun), "application/json");
   }
+  const bool gzip = WantsGzip(exchange, "APIResponseCompression");
+  return StreamDocument(exchange, std::move(begun), std::move(document), gzip);
+}
+
+http::Step StreamDocument(http::Exchange& exchange, std::string begun,
+                          std::unique_ptr<Document> document, bool gzip) {
   http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
   auto body = std::make_unique<DocumentBody>(std::move(begun), std::move(document));
-  if (WantsGzip(exchange, "APIResponseCompression")) {
+  if (gzip) {
     AddGzipHeaders(head);
     exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(body)));
   } else {

@@ -26,8 +26,6 @@ namespace {
 
 // Lists up to this many items are written in one piece, with a Content-Length.
 constexpr std::size_t kItemsInOnePiece = 32;
-// The usual overshoot of the last item over the room that there is.
-constexpr std::size_t kUsualItemBytes = 4 << 10;
 constexpr std::string_view kTail = "]}\n";
 
 std::string ApiVersion(const Target& target) {
@@ -142,36 +140,11 @@ class ListDocument final : public Document {
   std::string head_;  // Of the frame, until it is written.
 };
 
-// The body of a long list, written while it is sent.
-class ListBody final : public http::BodySource {
- public:
-  explicit ListBody(std::unique_ptr<ListDocument> list) : list_(std::move(list)) {}
-  http::Pull Next(http::ChunkWriter& out, const Waker&) override {
-    std::string buffer;
-    buffer.reserve(out.room() + kUsualItemBytes);
-    const bool more = list_->AppendTo(buffer, out.room());
-    // Hands the buffer over instead of copying it.
-    out.Take(std::move(buffer));
-    return more ? http::Pull::kMore : http::Pull::kEnd;
-  }
-
- private:
-  const std::unique_ptr<ListDocument> list_;
-};
-
 http::Step StreamList(http::Exchange& exchange, std::unique_ptr<ListDocument> list) {
-  http::ResponseHead head{.code = 200, .headers = {{"Content-Type", "application/json"}}};
   // Compression is worth its time only for a long list.
   const bool gzip =
       WantsGzip(exchange, "APIResponseCompression") && list->LongerThan(kGzipThresholdBytes);
-  auto body = std::make_unique<ListBody>(std::move(list));
-  if (gzip) {
-    AddGzipHeaders(head);
-    exchange.writer().Stream(std::move(head), NewGzipBody(exchange, std::move(body)));
-  } else {
-    exchange.writer().Stream(std::move(head), std::move(body));
-  }
-  return http::Step::Done();
+  return StreamDocument(exchange, "", std::move(list), gzip);
 }
 
 // Audits the list as JSON, in whatever format it is sent. A list over the limit is not built.
@@ -198,7 +171,7 @@ http::Step SendLongList(http::Exchange& exchange, const runtime::List& list, con
   }
   auto json = std::make_unique<ListDocument>(list, target, std::move(encodings));
   if (!negotiated.pretty) return StreamList(exchange, std::move(json));
-  return SendDocumentFromPool(exchange, Indented(std::move(json)), "application/json");
+  return SendDocumentFromPool(exchange, Indented("", std::move(json)), "application/json");
 }
 
 // A long list in a text form is streamed from encodings that all exist; nothing can fail after the
@@ -218,10 +191,14 @@ http::Step WriteWholeList(http::Exchange& exchange, const runtime::List& list, c
                   codec::JoinListProtobuf(list, *target.kind, target.version, encodings),
                   "application/vnd.kubernetes.protobuf");
   }
-  const bool streamed =
-      negotiated.type != codec::MediaType::kCbor && list.items.size() > kItemsInOnePiece;
-  ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target, streamed));
-  if (streamed) return SendLongList(exchange, list, target, std::move(encodings), negotiated);
+  const bool is_long = list.items.size() > kItemsInOnePiece;
+  const bool plain = negotiated.type == codec::MediaType::kJson && !negotiated.pretty;
+  ASSIGN_OR_RETURN(auto encodings, EncodingsOf(exchange, list, target, plain && is_long));
+  const bool large =
+      negotiated.type != codec::MediaType::kCbor && SizeOf(encodings) > kGzipThresholdBytes;
+  if (is_long && (plain || large)) {
+    return SendLongList(exchange, list, target, std::move(encodings), negotiated);
+  }
   RETURN_IF_ERROR(CheckRoomToAnswer(exchange));
   const ListFrame frame = FrameOf(list, target);
   const std::size_t bytes = frame.head.size() + SizeOf(encodings) +
@@ -269,16 +246,18 @@ class PartialListDocument final : public Document {
   std::size_t next_ = 0;
 };
 
-// JSON is written while it is sent, and what takes more than copying on the pool. Every other form
-// is made of the whole document.
-http::Step AnswerWith(http::Exchange& exchange, std::unique_ptr<Document> document, bool is_long,
+// JSON is written while it is sent; pretty JSON on the pool, if there is much of it. Every other
+// form is made of the whole document.
+http::Step AnswerWith(http::Exchange& exchange, std::unique_ptr<Document> document,
                       const Negotiated& negotiated) {
   const bool streamed = negotiated.type == codec::MediaType::kJson && !IsAudited(exchange);
   if (streamed && !negotiated.pretty) return SendDocument(exchange, std::move(document));
-  if (streamed && is_long) {
-    return SendDocumentFromPool(exchange, Indented(std::move(document)), "application/json");
+  std::string json;
+  if (streamed && document->AppendTo(json, kGzipThresholdBytes + 1)) {
+    auto pretty = Indented(std::move(json), std::move(document));
+    return SendDocumentFromPool(exchange, std::move(pretty), "application/json");
   }
-  std::string json = WholeOf(*document);
+  if (!streamed) json = WholeOf(*document);
   LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
   return SendJsonAs(exchange, 200, std::move(json), negotiated);
 }
@@ -294,9 +273,7 @@ http::Step WritePartialList(http::Exchange& exchange, const runtime::List& list,
                    EncodingsOf(exchange, list, target, /*streamed=*/plain && !IsAudited(exchange)));
   auto document =
       std::make_unique<PartialListDocument>(list, negotiated.meta_version, std::move(encodings));
-  if (!protobuf)
-    return AnswerWith(exchange, std::move(document), list.items.size() > kItemsInOnePiece,
-                      negotiated);
+  if (!protobuf) return AnswerWith(exchange, std::move(document), negotiated);
   const std::string json = WholeOf(*document);
   LogAnswer(exchange, std::string_view(json).substr(0, json.size() - 1));
   return SendPartialProtobuf(exchange, list, negotiated);
@@ -316,8 +293,7 @@ http::Step WriteTableList(http::Exchange& exchange, const runtime::List& list, c
                                                     .meta_version = negotiated.meta_version,
                                                     .encodings = EncodingShareOf(exchange),
                                                     .kept = encodings}));
-  return AnswerWith(exchange, std::move(document), list.items.size() > kItemsInOnePiece,
-                    negotiated);
+  return AnswerWith(exchange, std::move(document), negotiated);
 }
 
 }  // namespace

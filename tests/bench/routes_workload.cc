@@ -34,7 +34,7 @@ namespace runtime = apiserver::runtime;
 constexpr int kResources = 1'000;
 constexpr int kClients = 50;
 constexpr int kWrites = 2'000;
-// What a turn leaves behind adds up, so that a leak is larger than what differs from turn to turn.
+// Leaks of several turns add up to more than what differs from turn to turn.
 constexpr int kTurns = 5;
 // How often they come and go under clients, of which the last time is measured.
 constexpr int kBusyTimes = 8;

@@ -108,6 +108,22 @@ TEST_CASE("endpoints: a long list is the same, streamed in any text form or made
   CHECK(gunzip.Add(zipped.body) == whole);
 }
 
+TEST_CASE("endpoints: a list of many small items is short: it is neither compressed nor streamed",
+          "[endpoints]") {
+  const auto server = StartWithMany();
+  const auto [query, accept] = GENERATE(table<std::string, std::string>(
+      {{"?limit=40", "application/yaml"},
+       {"?limit=40&pretty=true", "application/json"},
+       {"?limit=40&pretty=true", "application/json;as=Table;v=v1;g=meta.k8s.io"}}));
+  CAPTURE(query, accept);
+  const auto got =
+      server->Call("GET", kWidgets + query, "", {{"Accept", accept}, {"Accept-Encoding", "gzip"}});
+  REQUIRE(got.code == 200);
+  REQUIRE(got.body.size() < (128 << 10));
+  CHECK(got.headers.Get("Content-Encoding").empty());
+  CHECK(got.headers.Get("Content-Length") == std::to_string(got.body.size()));
+}
+
 TEST_CASE("endpoints: pages of a Table are the rows of the whole", "[endpoints]") {
   const auto server = StartWithMany();
   const std::string accept = "application/json;as=Table;v=v1;g=meta.k8s.io";

@@ -136,12 +136,10 @@ TEST_CASE("endpoints: without memory for answers only what must be made whole is
 
   CHECK(Refused(server->Call("GET", kWidgets, "", AliceAccepts(kTable))));
   CHECK(Refused(server->Call("GET", kWidgets, "", AliceAccepts(kPartialList))));
-  CHECK(server->Call("GET", kWidgets, "", AliceAccepts("application/yaml")).code == 200);
-  const std::string page = std::string(kWidgets) + "?limit=3";
-  const auto yaml = server->Call("GET", page, "", AliceAccepts("application/yaml"));
+  const auto yaml = server->Call("GET", kWidgets, "", AliceAccepts("application/yaml"));
   CHECK(yaml.code == 429);
   CHECK(Contains(yaml.body, "reason: TooManyRequests\n"));
-  CHECK(Refused(server->Call("GET", page, "", kAlice)));
+  CHECK(Refused(server->Call("GET", std::string(kWidgets) + "?limit=3", "", kAlice)));
   CHECK(Refused(server->Call("GET", w0, "", AliceAccepts(kTable))));
   CHECK(server->Call("GET", w0 + "?pretty=true", "", kAlice).code == 429);
   // A write would have to be answered, so it does not begin.
