@@ -1,3 +1,5 @@
+#include <array>
+
 #include "apiserver/testing/storage/fault_engine.h"
 #include "storage/backends.h"
 
@@ -104,6 +106,8 @@ TEST_CASE("storage.cacher: a large state is read in pages, and each is told", "[
 }
 
 TEST_CASE("storage.cacher: a log that was compacted away is begun anew", "[storage.cacher]") {
+  Notification go;
+  std::array<Notification, 2> held;
   Followed followed;
   followed.Create("one");
   followed.Open();
@@ -112,9 +116,15 @@ TEST_CASE("storage.cacher: a log that was compacted away is begun anew", "[stora
   options.resource_version = "2";
   auto stream = *followed.cacher->Watch(followed.ctx, "/", options);
   followed.told.Lock()->clear();
-  // The feed holds the pool's threads up while history goes by.
-  Notification go;
-  for (int i = 0; i < 2; ++i) followed.pool->Post([&go] { go.Wait(); });
+  // The pool's threads are held up while history goes by. Once both stand still, the feed's first
+  // turn is over, which was posted before the feed said that it is ready.
+  for (Notification& one : held) {
+    followed.pool->Post([&one, &go] {
+      one.Notify();
+      go.Wait();
+    });
+  }
+  for (const Notification& one : held) one.Wait();
   followed.Create("two");
   followed.Create("three");
   REQUIRE(followed.engine->Compact(followed.ctx, 4).ok());
