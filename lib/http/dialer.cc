@@ -1,6 +1,7 @@
 #include "apiserver/http/dialer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -120,24 +121,25 @@ class LoopConnection final : public Connection {
   std::shared_ptr<ClientLink> link_;
 };
 
-// The connections of a dialer, which end with it: what waits for the socket keeps itself and the
-// loop alive. Used on the loop only.
-class OpenCarriers final {
+// The connections of a dialer, which end with it and with the loop: what waits for the socket keeps
+// itself and the loop alive. Used on the loop only, but for ended().
+class OpenCarriers final : public LoopWaiter {
  public:
-  bool ended() const { return ended_; }
+  bool ended() const { return ended_.load(); }
   void Add(const std::shared_ptr<Carrier>& carrier) { carriers_.insert(carrier); }
   void Remove(Carrier& carrier) { carriers_.erase(carrier.shared_from_this()); }
   // Closes all. There are no new ones from now on.
   void End() {
-    ended_ = true;
+    ended_.store(true);
     for (const auto& carrier : std::exchange(carriers_, {})) {
       carrier->Close(Status(Reason::kServiceUnavailable, "the dialer has ended"));
     }
   }
+  void OnLoopStop() override { End(); }
 
  private:
   std::unordered_set<std::shared_ptr<Carrier>> carriers_;
-  bool ended_ = false;
+  std::atomic<bool> ended_{false};
 };
 
 // One dial: tries the addresses of a host in turn until a handshake is done. Used on the loop only.
@@ -277,17 +279,18 @@ void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<ClientLink>& li
   TryNext();
 }
 
-class LoopDialer final : public Dialer {
+// What the dialers of several loops share. Thread-safe.
+class Shared final {
  public:
-  LoopDialer() : loop_(Loop::Create(NullLogSink())) { loop_->Start("http-dialer"); }
-  ~LoopDialer() override {
-    if (const auto resolver = std::exchange(*resolver_.Lock(), nullptr)) resolver->Stop();
-    loop_->Post([open = open_] { open->End(); });
-    loop_->Stop();
-  }
-  Executor::Cancel DialLater(const DialOptions& options, Dialed done) override;
-  Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
-  Executor& loop() override { return *loop_; }
+  Result<SslContext> ContextFor(const DialOptions& options);
+  // getaddrinfo() blocks, for seconds if a name server is down, and has no usable asynchronous
+  // form. False: the dialer has ended.
+  bool ResolveLater(const std::string& host, int port,
+                    UniqueFunction<void(Result<std::vector<Address>>)> done);
+  // Ends the connections of a loop with the dialer.
+  void Add(const std::shared_ptr<Loop>& loop, const std::shared_ptr<OpenCarriers>& open);
+  // Waits for a look-up in progress.
+  void End();
 
  private:
   struct Ready {
@@ -295,17 +298,22 @@ class LoopDialer final : public Dialer {
     bool http2 = false;
     SslContext context;
   };
-  Result<SslContext> ContextFor(const DialOptions& options);
-  Executor& Resolver();
+  struct Part {
+    std::weak_ptr<Loop> loop;
+    std::weak_ptr<OpenCarriers> open;
+  };
+  struct Resolver {
+    std::unique_ptr<ThreadPool> pool;
+    bool ended = false;
+  };
 
-  std::shared_ptr<Loop> loop_;
-  const std::shared_ptr<OpenCarriers> open_ = std::make_shared<OpenCarriers>();
-  Guarded<std::unique_ptr<ThreadPool>> resolver_;
+  Guarded<Resolver> resolver_;
   // The last few, as reading the machine's authorities takes milliseconds.
   Guarded<std::vector<Ready>> ready_;
+  Guarded<std::vector<Part>> parts_;
 };
 
-Result<SslContext> LoopDialer::ContextFor(const DialOptions& options) {
+Result<SslContext> Shared::ContextFor(const DialOptions& options) {
   constexpr std::size_t kReadyMax = 8;
   if (!options.tls) return SslContext();
   auto ready = ready_.Lock();
@@ -318,17 +326,77 @@ Result<SslContext> LoopDialer::ContextFor(const DialOptions& options) {
   return context;
 }
 
-// getaddrinfo() blocks, for seconds if a name server is down, and has no usable asynchronous form.
 // The thread is made at the first name, because most hosts dial addresses.
-Executor& LoopDialer::Resolver() {
+bool Shared::ResolveLater(const std::string& host, int port,
+                          UniqueFunction<void(Result<std::vector<Address>>)> done) {
   auto resolver = resolver_.Lock();
-  if (!*resolver) *resolver = NewThreadPool({.name = "http-resolver", .threads = 1});
-  return **resolver;
+  if (resolver->ended) return false;
+  if (!resolver->pool) resolver->pool = NewThreadPool({.name = "http-resolver", .threads = 1});
+  resolver->pool->Post(
+      [host, port, done = std::move(done)]() mutable { done(Resolve(host, port)); });
+  return true;
+}
+
+void Shared::Add(const std::shared_ptr<Loop>& loop, const std::shared_ptr<OpenCarriers>& open) {
+  auto parts = parts_.Lock();
+  std::erase_if(*parts, [](const Part& each) { return each.open.expired(); });
+  parts->push_back({loop, open});
+}
+
+void Shared::End() {
+  std::unique_ptr<ThreadPool> resolver;
+  {
+    auto locked = resolver_.Lock();
+    locked->ended = true;
+    resolver = std::move(locked->pool);
+  }
+  if (resolver) resolver->Stop();
+  for (const Part& each : std::exchange(*parts_.Lock(), {})) {
+    const auto loop = each.loop.lock();
+    const auto open = each.open.lock();
+    if (loop && open) loop->Post([open] { open->End(); });
+  }
+}
+
+class LoopDialer final : public Dialer {
+ public:
+  // Dials on `loop`, which runs already.
+  LoopDialer(std::shared_ptr<Shared> shared, std::shared_ptr<Loop> loop, bool owns_loop)
+      : shared_(std::move(shared)), loop_(std::move(loop)), owns_loop_(owns_loop) {}
+  ~LoopDialer() override {
+    if (owns_loop_) shared_->End();
+    loop_->Post([loop = loop_, open = open_] {
+      open->End();
+      loop->StopsWaiting(open);
+    });
+    if (owns_loop_) loop_->Stop();
+  }
+  Executor::Cancel DialLater(const DialOptions& options, Dialed done) override;
+  Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
+  Executor& loop() override { return *loop_; }
+  std::shared_ptr<Dialer> On(Executor& loop) override;
+  bool ended() const override { return open_->ended(); }
+
+ private:
+  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Loop> loop_;
+  const std::shared_ptr<OpenCarriers> open_ = std::make_shared<OpenCarriers>();
+  const bool owns_loop_;
+};
+
+std::shared_ptr<Dialer> LoopDialer::On(Executor& loop) {
+  auto* const found = dynamic_cast<Loop*>(&loop);
+  if (found == nullptr) return nullptr;
+  auto kept = found->shared_from_this();
+  auto dialer = std::make_shared<LoopDialer>(shared_, kept, /*owns_loop=*/false);
+  shared_->Add(kept, dialer->open_);
+  kept->Post([raw = found, open = dialer->open_] { raw->Waits(open); });
+  return dialer;
 }
 
 // An IP address goes straight to the loop, so that a slow name server delays only names.
 Executor::Cancel LoopDialer::DialLater(const DialOptions& options, Dialed done) {
-  auto tls = ContextFor(options);
+  auto tls = shared_->ContextFor(options);
   if (!tls.ok()) {
     done(tls.status());
     return [] {};
@@ -342,9 +410,8 @@ Executor::Cancel LoopDialer::DialLater(const DialOptions& options, Dialed done) 
   };
   if (const auto address = ParseAddress(options.host, options.port); address.ok()) {
     start(std::vector<Address>{*address});
-  } else {
-    Resolver().Post(
-        [start, host = options.host, port = options.port] { start(Resolve(host, port)); });
+  } else if (!shared_->ResolveLater(options.host, options.port, start)) {
+    start(Status(Reason::kServiceUnavailable, "the dialer has ended"));
   }
   return [loop = loop_, dialing] { loop->Post([dialing] { dialing->GiveUp(); }); };
 }
@@ -377,6 +444,13 @@ Result<std::unique_ptr<Connection>> LoopDialer::Dial(const Context& ctx,
 
 }  // namespace
 
-std::unique_ptr<Dialer> NewDialer() { return std::make_unique<LoopDialer>(); }
+std::shared_ptr<Dialer> Dialer::On(Executor& /*loop*/) { return nullptr; }
+
+std::unique_ptr<Dialer> NewDialer() {
+  auto loop = Loop::Create(NullLogSink());
+  loop->Start("http-dialer");
+  return std::make_unique<LoopDialer>(std::make_shared<Shared>(), std::move(loop),
+                                      /*owns_loop=*/true);
+}
 
 }  // namespace apiserver::v0::http

@@ -5,6 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <thread>
+
+#include "http/loop.h"
 #include "support.h"
 
 namespace http_test {
@@ -161,6 +164,89 @@ TEST_CASE("http: connections end with their dialer, and a dial after that tells 
   CHECK(connection->closed());
   CHECK(ends.Text() == "ServiceUnavailable");
   CHECK(again.Await() == "the dialer has ended");
+}
+
+// A loop as a server has them, and the thread that it runs on.
+struct ForeignLoop {
+  ForeignLoop() {
+    loop->Start("foreign");
+    Notification known;
+    loop->Post([&] {
+      thread = std::this_thread::get_id();
+      known.Notify();
+    });
+    known.Wait();
+  }
+  ~ForeignLoop() { loop->Stop(); }
+  std::shared_ptr<Loop> loop = Loop::Create(NullLogSink());
+  std::thread::id thread;
+};
+
+TEST_CASE("http: a dialer serves connections on the loop of an exchange", "[http]") {
+  TestService service([](Exchange& exchange) {
+    exchange.writer().Send({}, "hello");
+    return Step::Done();
+  });
+  TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kHttp2));
+  const auto dialer = NewDialer();
+  ForeignLoop there;
+  const auto on = dialer->On(*there.loop);
+  REQUIRE(on);
+  CHECK(&on->loop() == there.loop.get());
+  DialOptions options = server.dial_options();
+  options.host = GENERATE("127.0.0.1", "localhost");
+  const auto connection = on->Dial(Soon(), options).value();
+  Journal told;
+  const auto stream = connection->OpenStream({.target = "/"}).value();
+  stream->Start(NewSink({.data =
+                             [&](std::string_view bytes) {
+                               CHECK(std::this_thread::get_id() == there.thread);
+                               told.Add(std::string(bytes));
+                             },
+                         .end = [&](const Status& status) { told.Add(status.ToString()); }}));
+  CHECK(told.AwaitCount(2));
+  CHECK(told.Text() == "hello " + Status::Ok().ToString());
+  CHECK_FALSE(on->ended());
+}
+
+TEST_CASE("http: connections on the loop of an exchange end with it, and with either dialer",
+          "[http]") {
+  Deaf deaf;
+  const DialOptions options{.port = deaf.port, .http2 = GENERATE(false, true)};
+  auto dialer = NewDialer();
+  auto there = std::make_unique<ForeignLoop>();
+  auto on = dialer->On(*there->loop);
+  const auto connection = on->Dial(Soon(), options).value();
+  Journal ends;
+  const auto stream = connection->OpenStream({.target = "/"}).value();
+  stream->Start(NewSink(
+      {.end = [&](const Status& status) { ends.Add(std::string(ReasonWord(status.reason()))); }}));
+  SECTION("the loop") {
+    there.reset();
+    CHECK(on->ended());
+  }
+  SECTION("the dialer that it was asked of") {
+    dialer.reset();
+    CHECK(ends.AwaitCount(1));
+    CHECK(on->ended());
+    Dialled again;
+    (void)on->DialLater(options, again.Done());
+    CHECK(again.Await() == "the dialer has ended");
+    DialOptions named = options;
+    named.host = "localhost";
+    Dialled by_name;
+    (void)on->DialLater(named, by_name.Done());
+    CHECK(by_name.Await() == "the dialer has ended");
+  }
+  SECTION("the dialer on the loop") { on.reset(); }
+  CHECK(ends.AwaitCount(1));
+  CHECK(connection->closed());
+  CHECK(ends.Text() == "ServiceUnavailable");
+}
+
+TEST_CASE("http: a dialer serves no connections on what is no loop", "[http]") {
+  const auto pool = NewThreadPool({.threads = 1});
+  CHECK(NewDialer()->On(*pool) == nullptr);
 }
 
 TEST_CASE("http: an HTTP/2 server that falls silent is asked, and given up when it stays so",
