@@ -154,9 +154,7 @@ void Http2Client::Start(std::shared_ptr<ClientCall> call) {
   block.AddStatic(":scheme", setup_.scheme);
   block.AddStatic(":authority", host.empty() ? std::string_view(setup_.authority) : host);
   block.AddStatic(":path", request.target);
-  Headers headers = request.headers;
-  headers.Remove("Host");
-  block.AddAll(headers);
+  block.AddAll(request.headers, "host");
   nghttp2_data_provider provider{};
   provider.source.ptr = stream.get();
   provider.read_callback = ReadBody;

@@ -53,14 +53,14 @@ void HeaderBlock::AddStatic(std::string_view name, std::string_view value) {
   Push(Field(name, value));
 }
 
-void HeaderBlock::AddAll(const Headers& headers) {
+void HeaderBlock::AddAll(const Headers& headers, std::string_view skipped) {
   for (const Headers::Field& field : headers) {
     if (IsTransportHeader(field.name)) continue;
     const std::span<char> lower = Room(field.name.size());
     if (!LowerToken(field.name, lower)) continue;
     const std::string_view name(lower.data(), lower.size());
     std::string_view value = field.value;
-    if (name == "upgrade" || name == "te") continue;
+    if (name == "upgrade" || name == "te" || name == skipped) continue;
     if (!IsPlainValue(value)) {
       const std::span<char> text = Room(value.size());
       std::ranges::replace_copy_if(value, text.begin(), IsLineEnd, ' ');

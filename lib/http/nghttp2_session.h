@@ -40,8 +40,9 @@ class HeaderBlock final {
  public:
   // Adds a field whose name is in lower case and whose value has no line end.
   void AddStatic(std::string_view name, std::string_view value);
-  // Adds a message's headers. Line ends in values are replaced; transport headers are skipped.
-  void AddAll(const Headers& headers);
+  // Adds a message's headers. Line ends in values are replaced; transport headers are skipped, and
+  // those named `skipped`, in lower case.
+  void AddAll(const Headers& headers, std::string_view skipped = {});
 
   const nghttp2_nv* data() const { return many_.empty() ? few_.data() : many_.data(); }
   std::size_t size() const { return size_; }
