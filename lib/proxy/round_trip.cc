@@ -52,6 +52,7 @@ class Trip final : public RoundTrip,
   void OnBodyEnd(const Status& status);
 
  private:
+  void Begin(Answered answered);
   void StartTimer();
   void Connect(bool fresh);
   void OnLease(Result<std::unique_ptr<Lease>> lease);
@@ -65,6 +66,7 @@ class Trip final : public RoundTrip,
   Executor::Cancel cancel_timer_;
   std::unique_ptr<Lease> lease_;
   std::unique_ptr<http::Stream> stream_;  // Kept until the end, as another loop may write to it.
+  bool leased_ = false;                   // There is no wait to cancel.
   bool reused_ = false;
   bool given_up_ = false;
   std::atomic<bool> over_{false};  // There is nothing to cancel. For all threads.
@@ -96,12 +98,17 @@ class AnswerBody final : public http::BodySource {
 };
 
 void Trip::Start(Answered answered) {
+  if (setup_.pool->loop().Inside()) return Begin(std::move(answered));
   setup_.pool->loop().Post([self = shared_from_this(), answered = std::move(answered)]() mutable {
-    if (self->given_up_) return;
-    self->answered_ = std::move(answered);
-    self->StartTimer();
-    self->Connect(/*fresh=*/false);
+    self->Begin(std::move(answered));
   });
+}
+
+void Trip::Begin(Answered answered) {
+  if (given_up_) return;
+  answered_ = std::move(answered);
+  StartTimer();
+  Connect(/*fresh=*/false);
 }
 
 void Trip::StartTimer() {
@@ -114,12 +121,15 @@ void Trip::StartTimer() {
 }
 
 void Trip::Connect(bool fresh) {
-  cancel_wait_ = setup_.pool->Lend(setup_.endpoint, fresh, [self = shared_from_this()](auto lease) {
+  leased_ = false;
+  auto cancel = setup_.pool->Lend(setup_.endpoint, fresh, [self = shared_from_this()](auto lease) {
     self->OnLease(std::move(lease));
   });
+  if (!leased_) cancel_wait_ = std::move(cancel);
 }
 
 void Trip::OnLease(Result<std::unique_ptr<Lease>> lease) {
+  leased_ = true;
   cancel_wait_ = nullptr;
   if (given_up_) return;
   if (!lease.ok()) return Answer(lease.status());

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "apiserver/base/clock.h"
+#include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 #include "proxy/forward_url.h"
 
-// Everything but the first lines of Lend() runs on the dialer's loop, so that the pool needs no
-// lock.
+// Everything but On() and the first lines of Lend() runs on the dialer's loop, so that the pool
+// needs no lock.
 namespace apiserver::v0::proxy {
 namespace {
 
@@ -28,14 +29,21 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
  public:
   explicit Pool(UpstreamPoolOptions options)
       : options_(std::move(options)), loop_(options_.dialer->loop()) {}
+  // Works on the loop of `dialer`, which the options name.
+  Pool(UpstreamPoolOptions options, std::shared_ptr<http::Dialer> dialer)
+      : dialer_(std::move(dialer)), options_(std::move(options)), loop_(options_.dialer->loop()) {}
 
   Executor::Cancel Lend(const Endpoint& endpoint, bool fresh, Lent done) override {
     const auto wait = std::make_shared<Wait>();
     wait->endpoint = endpoint;
     wait->done = std::move(done);
-    loop().Post([self = shared_from_this(), wait, fresh] {
-      if (wait->done) self->Serve(wait, fresh);
-    });
+    if (loop().Inside()) {
+      Serve(wait, fresh);
+    } else {
+      loop().Post([self = shared_from_this(), wait, fresh] {
+        if (wait->done) self->Serve(wait, fresh);
+      });
+    }
     return
         [self = shared_from_this(), wait] { self->loop().Post([wait] { wait->done = nullptr; }); };
   }
@@ -45,6 +53,7 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
     return options_.dialer->DialLater(options, std::move(done));
   }
   Executor& loop() override { return loop_; }
+  std::shared_ptr<UpstreamPool> On(Executor& loop) override;
 
   // Takes a lent connection back.
   void Return(const std::string& key, const ConnectionPtr& connection, bool usable);
@@ -87,8 +96,10 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
   static bool Unused(const Host& host);
   http::DialOptions OptionsFor(const Endpoint& endpoint) const;
 
+  const std::shared_ptr<http::Dialer> dialer_;  // Null: it is the host's.
   const UpstreamPoolOptions options_;
   Executor& loop_;
+  Guarded<std::vector<std::shared_ptr<Pool>>> others_;  // Those that On() has made.
   std::unordered_map<std::string, Host> hosts_;
   bool sweeps_ = false;  // A timer for Sweep() runs.
 };
@@ -102,8 +113,13 @@ class PoolLease final : public Lease {
         reused_(reused) {}
   ~PoolLease() override {
     Executor& loop = pool_->loop();
-    loop.Post([pool = std::move(pool_), key = std::move(key_), connection = std::move(connection_),
-               usable = usable_] { pool->Return(key, connection, usable); });
+    if (loop.Inside()) {
+      pool_->Return(key_, connection_, usable_);
+    } else {
+      loop.Post([pool = std::move(pool_), key = std::move(key_),
+                 connection = std::move(connection_),
+                 usable = usable_] { pool->Return(key, connection, usable); });
+    }
   }
   http::Connection& connection() override { return *connection_; }
   bool reused() const override { return reused_; }
@@ -116,6 +132,22 @@ class PoolLease final : public Lease {
   const bool reused_;
   bool usable_ = false;
 };
+
+std::shared_ptr<UpstreamPool> Pool::On(Executor& loop) {
+  auto others = others_.Lock();
+  for (const auto& other : *others) {
+    if (&other->loop_ == &loop) return other;
+  }
+  auto dialer = options_.dialer->On(loop);
+  if (!dialer) return shared_from_this();
+  UpstreamPoolOptions options = options_;
+  options.dialer = dialer.get();
+  const auto made = std::make_shared<Pool>(std::move(options), std::move(dialer));
+  // The others keep their loops in memory, so none of them has stood where this one stands.
+  std::erase_if(*others, [](const auto& other) { return other->options_.dialer->ended(); });
+  others->push_back(made);
+  return made;
+}
 
 void Pool::Serve(const std::shared_ptr<Wait>& wait, bool fresh) {
   const std::string key = KeyOf(wait->endpoint);

@@ -155,6 +155,39 @@ TEST_CASE("proxy: a backend that says GOAWAY after each answer loses no GET", "[
   }
 }
 
+// A request that is forwarded on another loop than its own needs two threads.
+TEST_CASE("proxy: each loop of a server has connections of its own, on that loop", "[proxy]") {
+  const auto dialer = http::NewDialer();
+  const auto pool = proxy::NewUpstreamPool({.dialer = dialer.get()}).value();
+  Guarded<std::vector<std::shared_ptr<proxy::UpstreamPool>>> seen;
+  TestService service([&](http::Exchange& exchange) {
+    const auto here = pool->On(exchange.loop());
+    CHECK(here->loop().Inside());
+    CHECK(pool->On(exchange.loop()) == here);
+    seen.Lock()->push_back(here);
+    exchange.writer().Send({}, "");
+    return http::Step::Done();
+  });
+  std::weak_ptr<proxy::UpstreamPool> first;
+  {
+    TestServer server(service.service, Wire::kHttp1);
+    for (int i = 0; i < 2; ++i) CHECK(server.Connect()->Call(Soon(), {.target = "/"}).ok());
+    auto locked = seen.Lock();
+    REQUIRE(locked->size() == 2);
+    CHECK(locked->at(0) == locked->at(1));
+    CHECK(locked->at(0) != pool);
+    first = locked->at(0);
+    locked->clear();
+  }
+  // One whose loop has stopped goes when the next is made.
+  CHECK_FALSE(first.expired());
+  TestServer next(service.service, Wire::kHttp1);
+  CHECK(next.Connect()->Call(Soon(), {.target = "/"}).ok());
+  CHECK(first.expired());
+  const auto threads = NewThreadPool({.threads = 1});
+  CHECK(pool->On(*threads) == pool);
+}
+
 TEST_CASE("proxy: a backend sees the client certificate of the pool", "[proxy]") {
   Guarded<bool> shown{false};
   TestService service([&](http::Exchange& exchange) {

@@ -32,8 +32,8 @@ Result<Endpoint> EndpointOf(const Location& location);
 
 // Options of a pool. The times are client-go's.
 struct UpstreamPoolOptions {
-  // Required. Dials on its loop, on which the pool works. It must outlive the servers that send
-  // requests through the pool; what those leave on its loop ends with it.
+  // Required. Dials on its loop, on which the pool works, and for On() on others. It must outlive
+  // the servers that send requests through the pool; what those leave on its loop ends with it.
   http::Dialer* dialer = nullptr;
   // TLS for backends that have it: the authorities that are trusted, and the certificate that is
   // shown. Without authorities a backend is not verified.
@@ -44,8 +44,8 @@ struct UpstreamPoolOptions {
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(30);
   // A connection without requests is closed after this time.
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(90);
-  // The most connections of HTTP/1.1 to one backend that are kept without requests. More are
-  // closed.
+  // The most connections of HTTP/1.1 to one backend that are kept without requests, on each loop.
+  // More are closed.
   std::size_t idle_per_endpoint_max = 25;
   // The most requests at a time on a connection of HTTP/2. More make another connection, so that
   // watches do not hold up each other when a backend takes no more streams.
@@ -88,6 +88,10 @@ class UpstreamPool {
   virtual Executor::Cancel DialForUpgrade(const Endpoint& endpoint, http::Dialer::Dialed done) = 0;
   // The loop on which connections live and callbacks are called.
   virtual Executor& loop() = 0;
+  // Returns a pool by the same rules whose connections live on `loop`, the loop of an exchange
+  // (Exchange::loop()): a request that is forwarded through it needs no second thread. Another loop
+  // than that: this pool.
+  virtual std::shared_ptr<UpstreamPool> On(Executor& loop) = 0;
 };
 
 // Makes a pool without connections. kInvalid: the TLS material cannot be read.
