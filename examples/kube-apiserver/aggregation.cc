@@ -44,7 +44,13 @@ Result<http::KeyPair> AuthorityIn(const std::string& folder) {
 
 }  // namespace
 
+Status Aggregation::Complete(const apiserver::options::RecommendedOptions& options) {
+  trusted_ = options.authentication.values;
+  return flags_.Validate();
+}
+
 Status Aggregation::Open(const std::string& folder) {
+  if (!flags_.proxy_client_cert_file.empty()) return {};
   APISERVER_ASSIGN_OR_RETURN(authority_, AuthorityIn(folder));
   APISERVER_ASSIGN_OR_RETURN(
       http::KeyPair client,
@@ -54,10 +60,24 @@ Status Aggregation::Open(const std::string& folder) {
   return {};
 }
 
+// Front proxies are this server, and those that it trusts itself.
 aggregator::ClusterAuthentication Aggregation::Authentication() const {
-  return {.client_ca_pem = client_ca_ ? *client_ca_->Get() : "",
-          .request_header_ca_pem = authority_.certificate_pem,
-          .allowed_names = {kProxyName}};
+  aggregator::ClusterAuthentication told{.client_ca_pem = client_ca_ ? *client_ca_->Get() : "",
+                                         .request_header_ca_pem = authority_.certificate_pem,
+                                         .allowed_names = {kProxyName}};
+  if (trusted_.request_header_ca_file.empty()) return told;
+  // A file that cannot be read now is told of when the ConfigMap is looked at again.
+  const auto trusted = apiserver::RealFileSystem().Read(trusted_.request_header_ca_file);
+  if (!trusted.ok()) return told;
+  told.request_header_ca_pem += *trusted;
+  const auto& names = trusted_.request_header_allowed_names;
+  if (authority_.certificate_pem.empty() || names.empty()) told.allowed_names.clear();
+  told.allowed_names.insert(told.allowed_names.end(), names.begin(), names.end());
+  told.username_headers = trusted_.request_header_names.username;
+  told.group_headers = trusted_.request_header_names.group;
+  told.extra_header_prefixes = trusted_.request_header_names.extra_prefix;
+  if (const auto& uid = trusted_.request_header_names.uid; !uid.empty()) told.uid_headers = uid;
+  return told;
 }
 
 Status Aggregation::Install(server::GenericAPIServer& api,
@@ -74,12 +94,14 @@ Status Aggregation::Install(server::GenericAPIServer& api,
         services->Stop();
         return Status();
       }));
+  APISERVER_ASSIGN_OR_RETURN(auto given, flags_.FollowProxyClient(api, *log_));
   APISERVER_RETURN_IF_ERROR(
       aggregator::Install(api, storage,
                           {.dialer = dialer_.get(),
-                           .service_resolver = aggregator::NewReachableServiceResolver(services_),
+                           .service_resolver = flags_.NewResolver(services_),
                            .services = services_,
-                           .proxy_client = proxy_client_,
+                           .proxy_client = given ? std::move(given) : proxy_client_,
+                           .reject_forwarding_redirects = flags_.reject_forwarding_redirect,
                            .auto_register = true,
                            .definitions = std::move(definitions)})
           .status());

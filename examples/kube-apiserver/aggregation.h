@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/aggregator/aggregator_options.h"
 #include "apiserver/aggregator/cluster_authentication.h"
 #include "apiserver/aggregator/services.h"
 #include "apiserver/base/source.h"
@@ -10,6 +11,7 @@
 #include "apiserver/discovery/defined_versions.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/tls.h"
+#include "apiserver/options/recommended.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/server.h"
 
@@ -20,10 +22,17 @@ namespace kube {
 // server.
 class Aggregation {
  public:
-  // Reads the authority of the front proxy from the folder, or makes it there.
+  void AddFlags(apiserver::options::FlagSet& flags) { flags_.AddFlags(flags); }
+  // Reads the authority of the front proxy from the folder, or makes it there, unless flags tell of
+  // a certificate.
   apiserver::Status Open(const std::string& folder);
+  // Checks the flags, and takes note of the front proxies that the server trusts.
+  apiserver::Status Complete(const apiserver::options::RecommendedOptions& options);
   // Takes note of the authorities of users.
-  void Configure(const apiserver::server::Config& config) { client_ca_ = config.client_ca; }
+  void Configure(const apiserver::server::Config& config) {
+    client_ca_ = config.client_ca;
+    log_ = config.log;
+  }
   // Serves APIServices, also of what is defined; the server has Services and EndpointSlices.
   apiserver::Status Install(apiserver::server::GenericAPIServer& server,
                             const apiserver::registry::StorageConfig& storage,
@@ -32,11 +41,14 @@ class Aggregation {
  private:
   apiserver::aggregator::ClusterAuthentication Authentication() const;
 
+  apiserver::aggregator::AggregatorOptions flags_;
+  apiserver::delegation::DelegatedAuthenticationOptions trusted_;
+  apiserver::LogSink* log_ = &apiserver::NullLogSink();
   const std::unique_ptr<apiserver::http::Dialer> dialer_ = apiserver::http::NewDialer();
   const std::shared_ptr<apiserver::aggregator::InformedServices> services_ =
       apiserver::aggregator::NewInformedServices();
   std::shared_ptr<const apiserver::Source<std::string>> client_ca_;
-  apiserver::http::KeyPair authority_;
+  apiserver::http::KeyPair authority_;  // Empty: flags tell of a certificate.
   std::shared_ptr<const apiserver::Source<apiserver::http::KeyPair>> proxy_client_;
 };
 

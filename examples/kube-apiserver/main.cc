@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
            [&](auto& flags) {
              cluster.AddFlags(flags);
              accounts.AddFlags(flags);
+             aggregation.AddFlags(flags);
              connections.kubelet.AddFlags(flags);
            },
        .tokens = tokens,
@@ -82,6 +83,7 @@ int main(int argc, char** argv) {
        .complete =
            [&](auto& options) {
              APISERVER_RETURN_IF_ERROR(cluster.Complete(options));
+             APISERVER_RETURN_IF_ERROR(aggregation.Complete(options));
              return accounts.Complete(options);
            },
        .configure =

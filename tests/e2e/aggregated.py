@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """A sample-apiserver, ours or Go's, behind the aggregator of a kube-apiserver of ours, used by kubectl.
 
-usage: aggregated.py --cluster KUBE_APISERVER --server SAMPLE_APISERVER [--go] [--go-cluster] [--kubectl KUBECTL]
+usage: aggregated.py --cluster KUBE_APISERVER --server SAMPLE_APISERVER [--go] [--go-cluster]
+                     [--given-proxy] [--kubectl KUBECTL]
 
 With --go the sample-apiserver is that of k8s.io/sample-apiserver, with --go-cluster the kube-apiserver is
-Kubernetes' own; both store in an etcd.
+Kubernetes' own; both store in an etcd. With --given-proxy flags tell the kube-apiserver of ours the
+certificate of its front proxy; the extension server is only used then.
 
 The extension server is found by a Service and an APIService, both made by kubectl. It is listed,
 explained, read, written and watched; it is killed, and comes back; its APIService flaps. Exits 1 and
@@ -81,11 +83,22 @@ class Scene:
         os.mkdir(os.path.join(folder, "cluster"))
         cluster = os.path.join(folder, "cluster")
         self.cluster = GoCluster(args.cluster, cluster) if args.go_cluster else \
-            Server(args.cluster, "memory", cluster, flags=getattr(args, "cluster_flags", ()))
+            Server(args.cluster, "memory", cluster, flags=self.cluster_flags())
         self.cluster.start()
         self.process, self.etcd, self.port, self.starts = None, None, 0, 0
         # A Go server refuses an EndpointSlice with a loopback address.
         self.slices = not args.go_cluster
+
+    def cluster_flags(self):
+        flags = getattr(self.args, "cluster_flags", ())
+        if not getattr(self.args, "given_proxy", False):
+            return flags
+        proxies = Authority(self.folder, "proxies")
+        certificate, key = proxies.sign("the-front")
+        return (*flags, "--proxy-client-cert-file=" + certificate, "--proxy-client-key-file=" + key,
+                "--requestheader-client-ca-file=" + proxies.certificate, "--requestheader-allowed-names=the-front",
+                "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+                "--requestheader-extra-headers-prefix=X-Remote-Extra-", "--enable-aggregator-routing")
 
     def kubectl(self, *args, given=None):
         got = subprocess.run([self.args.kubectl, "--kubeconfig", self.cluster.kubeconfig,
@@ -291,6 +304,8 @@ def run(t, scene):
     scene.becomes("True/Passed")
     scene.becomes("True/Passed", "v1beta1")
     used(t, scene)
+    if scene.args.given_proxy:
+        return
     documents(t, scene)
     watched(t, scene)
     killed(t, scene)
@@ -305,6 +320,7 @@ def main():
     parser.add_argument("--server", required=True)
     parser.add_argument("--go", action="store_true")
     parser.add_argument("--go-cluster", action="store_true")
+    parser.add_argument("--given-proxy", action="store_true")
     parser.add_argument("--kubectl", default=shutil.which("kubectl"))
     args = parser.parse_args()
     t = Checker()
