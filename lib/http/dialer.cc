@@ -351,7 +351,8 @@ void Shared::End() {
     resolver = std::move(locked->pool);
   }
   if (resolver) resolver->Stop();
-  for (const Part& each : std::exchange(*parts_.Lock(), {})) {
+  const std::vector<Part> parts = std::exchange(*parts_.Lock(), {});
+  for (const Part& each : parts) {
     const auto loop = each.loop.lock();
     const auto open = each.open.lock();
     if (loop && open) loop->Post([open] { open->End(); });
@@ -374,7 +375,7 @@ class LoopDialer final : public Dialer {
   Executor::Cancel DialLater(const DialOptions& options, Dialed done) override;
   Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
   Executor& loop() override { return *loop_; }
-  std::shared_ptr<Dialer> On(Executor& loop) override;
+  std::shared_ptr<Dialer> On(const std::shared_ptr<Loop>& loop) override;
   bool ended() const override { return open_->ended(); }
 
  private:
@@ -384,13 +385,10 @@ class LoopDialer final : public Dialer {
   const bool owns_loop_;
 };
 
-std::shared_ptr<Dialer> LoopDialer::On(Executor& loop) {
-  auto* const found = dynamic_cast<Loop*>(&loop);
-  if (found == nullptr) return nullptr;
-  auto kept = found->shared_from_this();
-  auto dialer = std::make_shared<LoopDialer>(shared_, kept, /*owns_loop=*/false);
-  shared_->Add(kept, dialer->open_);
-  kept->Post([raw = found, open = dialer->open_] { raw->Waits(open); });
+std::shared_ptr<Dialer> LoopDialer::On(const std::shared_ptr<Loop>& loop) {
+  auto dialer = std::make_shared<LoopDialer>(shared_, loop, /*owns_loop=*/false);
+  shared_->Add(loop, dialer->open_);
+  loop->Post([raw = loop.get(), open = dialer->open_] { raw->Waits(open); });
   return dialer;
 }
 
@@ -444,7 +442,7 @@ Result<std::unique_ptr<Connection>> LoopDialer::Dial(const Context& ctx,
 
 }  // namespace
 
-std::shared_ptr<Dialer> Dialer::On(Executor& /*loop*/) { return nullptr; }
+std::shared_ptr<Dialer> Dialer::On(const std::shared_ptr<Loop>& /*loop*/) { return nullptr; }
 
 std::unique_ptr<Dialer> NewDialer() {
   auto loop = Loop::Create(NullLogSink());

@@ -136,6 +136,7 @@ class ExchangeDriver final : public Exchange,
   void EndEarly(Status error) override;
   void EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) override;
   Executor& loop() override { return *loop_; }
+  const std::shared_ptr<Loop>& shared_loop() const override { return loop_; }
   Executor& pool() override { return *service_.pool; }
   std::shared_ptr<Exchange> Share() override { return shared_from_this(); }
   Clock::Monotonic received() const override { return received_; }

@@ -205,7 +205,7 @@ http::Step ServePlain(const ForwardingPtr& forwarding) {
   }
   auto endpoint = EndpointFor(rules);
   if (!endpoint.ok()) return forwarding->Fail(BackendError(*forwarding, endpoint.status()));
-  RoundTrip::Setup setup{.pool = rules.pool->On(exchange.loop()),
+  RoundTrip::Setup setup{.pool = rules.pool->On(exchange.shared_loop()),
                          .endpoint = *std::move(endpoint),
                          .head = PlainHead(*forwarding),
                          .deadline = exchange.ctx().deadline(),

@@ -53,7 +53,7 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
     return options_.dialer->DialLater(options, std::move(done));
   }
   Executor& loop() override { return loop_; }
-  std::shared_ptr<UpstreamPool> On(Executor& loop) override;
+  std::shared_ptr<UpstreamPool> On(const std::shared_ptr<http::Loop>& loop) override;
 
   // Takes a lent connection back.
   void Return(const std::string& key, const ConnectionPtr& connection, bool usable);
@@ -74,6 +74,11 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
   struct Idle {
     ConnectionPtr connection;
     Clock::Monotonic since = {};
+  };
+  // The pool of another loop.
+  struct OnLoop {
+    std::shared_ptr<http::Loop> loop;
+    std::shared_ptr<Pool> pool;
   };
   // The connections to one endpoint.
   struct Host {
@@ -99,7 +104,7 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
   const std::shared_ptr<http::Dialer> dialer_;  // Null: it is the host's.
   const UpstreamPoolOptions options_;
   Executor& loop_;
-  Guarded<std::vector<std::shared_ptr<Pool>>> others_;  // Those that On() has made.
+  Guarded<std::vector<OnLoop>> others_;  // Those that On() has made.
   std::unordered_map<std::string, Host> hosts_;
   bool sweeps_ = false;  // A timer for Sweep() runs.
 };
@@ -133,19 +138,18 @@ class PoolLease final : public Lease {
   bool usable_ = false;
 };
 
-std::shared_ptr<UpstreamPool> Pool::On(Executor& loop) {
+std::shared_ptr<UpstreamPool> Pool::On(const std::shared_ptr<http::Loop>& loop) {
   auto others = others_.Lock();
-  for (const auto& other : *others) {
-    if (&other->loop_ == &loop) return other;
+  for (const auto& [key, other] : *others) {
+    if (key == loop) return other;
   }
   auto dialer = options_.dialer->On(loop);
   if (!dialer) return shared_from_this();
   UpstreamPoolOptions options = options_;
   options.dialer = dialer.get();
   const auto made = std::make_shared<Pool>(std::move(options), std::move(dialer));
-  // The others keep their loops in memory, so none of them has stood where this one stands.
-  std::erase_if(*others, [](const auto& other) { return other->options_.dialer->ended(); });
-  others->push_back(made);
+  std::erase_if(*others, [](const auto& each) { return each.pool->dialer_->ended(); });
+  others->push_back({loop, made});
   return made;
 }
 

@@ -190,7 +190,7 @@ TEST_CASE("http: a dialer serves connections on the loop of an exchange", "[http
   TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kHttp2));
   const auto dialer = NewDialer();
   ForeignLoop there;
-  const auto on = dialer->On(*there.loop);
+  const auto on = dialer->On(there.loop);
   REQUIRE(on);
   CHECK(&on->loop() == there.loop.get());
   DialOptions options = server.dial_options();
@@ -215,7 +215,7 @@ TEST_CASE("http: connections on the loop of an exchange end with it, and with ei
   const DialOptions options{.port = deaf.port, .http2 = GENERATE(false, true)};
   auto dialer = NewDialer();
   auto there = std::make_unique<ForeignLoop>();
-  auto on = dialer->On(*there->loop);
+  auto on = dialer->On(there->loop);
   const auto connection = on->Dial(Soon(), options).value();
   Journal ends;
   const auto stream = connection->OpenStream({.target = "/"}).value();
@@ -242,11 +242,6 @@ TEST_CASE("http: connections on the loop of an exchange end with it, and with ei
   CHECK(ends.AwaitCount(1));
   CHECK(connection->closed());
   CHECK(ends.Text() == "ServiceUnavailable");
-}
-
-TEST_CASE("http: a dialer serves no connections on what is no loop", "[http]") {
-  const auto pool = NewThreadPool({.threads = 1});
-  CHECK(NewDialer()->On(*pool) == nullptr);
 }
 
 TEST_CASE("http: an HTTP/2 server that falls silent is asked, and given up when it stays so",

@@ -174,10 +174,11 @@ class Dialer {
                                                    const DialOptions& options) = 0;
   // The loop on which observers, sinks and `Dialed` are called.
   virtual Executor& loop() = 0;
-  // Returns a dialer whose connections live on `loop`, the loop of an exchange (Exchange::loop()),
-  // which it keeps in memory. What a server forwards from there needs no second thread. Connections
-  // end with it, with this dialer, and when the loop stops. Null: `loop` is no such loop.
-  virtual std::shared_ptr<Dialer> On(Executor& loop);
+  // Returns a dialer whose connections live on `loop`, that of an exchange
+  // (Exchange::shared_loop()): what a server forwards from there needs no second thread.
+  // Connections end with it, with this dialer, and when the loop stops. Null: this dialer has only
+  // its own loop.
+  virtual std::shared_ptr<Dialer> On(const std::shared_ptr<Loop>& loop);
   // Returns whether the loop has stopped, or the dialer that On() was called of has gone: there are
   // no connections any more. False for a dialer with a loop of its own.
   virtual bool ended() const { return false; }

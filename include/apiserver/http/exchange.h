@@ -28,6 +28,7 @@
 namespace apiserver::inline v0::http {
 
 class Exchange;
+class Loop;  // Library-internal.
 class Step;
 
 // Continues an exchange that returned Step::Later. One-shot; may be called on any thread. If it is
@@ -263,6 +264,8 @@ class Exchange {
 
   // The loop that this exchange lives on, with its timers and wakers.
   virtual Executor& loop() = 0;
+  // Returns the same loop for Dialer::On(), which serves connections on it.
+  virtual const std::shared_ptr<Loop>& shared_loop() const = 0;
   // The pool that runs OnPool work.
   virtual Executor& pool() = 0;
   // Returns an owner that keeps the exchange alive.

@@ -88,10 +88,10 @@ class UpstreamPool {
   virtual Executor::Cancel DialForUpgrade(const Endpoint& endpoint, http::Dialer::Dialed done) = 0;
   // The loop on which connections live and callbacks are called.
   virtual Executor& loop() = 0;
-  // Returns a pool by the same rules whose connections live on `loop`, the loop of an exchange
-  // (Exchange::loop()): a request that is forwarded through it needs no second thread. Another loop
-  // than that: this pool.
-  virtual std::shared_ptr<UpstreamPool> On(Executor& loop) = 0;
+  // Returns a pool by the same rules whose connections live on `loop`, that of an exchange
+  // (Exchange::shared_loop()): a request that is forwarded through it needs no second thread. This
+  // pool itself, if its dialer has only its own loop.
+  virtual std::shared_ptr<UpstreamPool> On(const std::shared_ptr<http::Loop>& loop) = 0;
 };
 
 // Makes a pool without connections. kInvalid: the TLS material cannot be read.
