@@ -50,7 +50,7 @@ Status Aggregation::Complete(const apiserver::options::RecommendedOptions& optio
 }
 
 Status Aggregation::Open(const std::string& folder) {
-  if (!flags_.proxy_client_cert_file.empty()) return {};
+  if (!flags_.proxy_client_cert_file.empty() || !flags_.proxy_client_key_file.empty()) return {};
   APISERVER_ASSIGN_OR_RETURN(authority_, AuthorityIn(folder));
   APISERVER_ASSIGN_OR_RETURN(
       http::KeyPair client,
@@ -60,23 +60,34 @@ Status Aggregation::Open(const std::string& folder) {
   return {};
 }
 
-// Front proxies are this server, and those that it trusts itself.
+// Returns the authorities that flags tell of. While their file cannot be read, those that it had
+// before hold.
+std::string Aggregation::GivenAuthorities() const {
+  auto read = apiserver::RealFileSystem().Read(trusted_.request_header_ca_file);
+  auto known = given_authorities_.Lock();
+  if (read.ok()) *known = *std::move(read);
+  return *known;
+}
+
+// Extension servers trust one front proxy: this server, by the certificate that it shows them.
 aggregator::ClusterAuthentication Aggregation::Authentication() const {
-  aggregator::ClusterAuthentication told{.client_ca_pem = client_ca_ ? *client_ca_->Get() : "",
-                                         .request_header_ca_pem = authority_.certificate_pem,
-                                         .allowed_names = {kProxyName}};
-  if (trusted_.request_header_ca_file.empty()) return told;
-  // A file that cannot be read now is told of when the ConfigMap is looked at again.
-  const auto trusted = apiserver::RealFileSystem().Read(trusted_.request_header_ca_file);
-  if (!trusted.ok()) return told;
-  told.request_header_ca_pem += *trusted;
-  const auto& names = trusted_.request_header_allowed_names;
-  if (authority_.certificate_pem.empty() || names.empty()) told.allowed_names.clear();
-  told.allowed_names.insert(told.allowed_names.end(), names.begin(), names.end());
-  told.username_headers = trusted_.request_header_names.username;
-  told.group_headers = trusted_.request_header_names.group;
-  told.extra_header_prefixes = trusted_.request_header_names.extra_prefix;
-  if (const auto& uid = trusted_.request_header_names.uid; !uid.empty()) told.uid_headers = uid;
+  aggregator::ClusterAuthentication told{.client_ca_pem = user_ca_ ? *user_ca_->Get() : ""};
+  if (!authority_.certificate_pem.empty()) {
+    told.request_header_ca_pem = authority_.certificate_pem;
+    told.allowed_names = {kProxyName};
+    return told;
+  }
+  if (trusted_.request_header_ca_file.empty()) {
+    told.username_headers = told.uid_headers = told.group_headers = told.extra_header_prefixes = {};
+    return told;
+  }
+  const auto& names = trusted_.request_header_names;
+  told.username_headers = names.username;
+  told.uid_headers = names.uid;
+  told.group_headers = names.group;
+  told.extra_header_prefixes = names.extra_prefix;
+  told.allowed_names = trusted_.request_header_allowed_names;
+  told.request_header_ca_pem = GivenAuthorities();
   return told;
 }
 

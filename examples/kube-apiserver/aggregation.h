@@ -8,6 +8,7 @@
 #include "apiserver/aggregator/services.h"
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
+#include "apiserver/base/sync.h"
 #include "apiserver/discovery/defined_versions.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/tls.h"
@@ -30,7 +31,7 @@ class Aggregation {
   apiserver::Status Complete(const apiserver::options::RecommendedOptions& options);
   // Takes note of the authorities of users.
   void Configure(const apiserver::server::Config& config) {
-    client_ca_ = config.client_ca;
+    user_ca_ = config.user_ca;
     log_ = config.log;
   }
   // Serves APIServices, also of what is defined; the server has Services and EndpointSlices.
@@ -40,6 +41,7 @@ class Aggregation {
 
  private:
   apiserver::aggregator::ClusterAuthentication Authentication() const;
+  std::string GivenAuthorities() const;
 
   apiserver::aggregator::AggregatorOptions flags_;
   apiserver::delegation::DelegatedAuthenticationOptions trusted_;
@@ -47,8 +49,10 @@ class Aggregation {
   const std::unique_ptr<apiserver::http::Dialer> dialer_ = apiserver::http::NewDialer();
   const std::shared_ptr<apiserver::aggregator::InformedServices> services_ =
       apiserver::aggregator::NewInformedServices();
-  std::shared_ptr<const apiserver::Source<std::string>> client_ca_;
+  std::shared_ptr<const apiserver::Source<std::string>> user_ca_;
   apiserver::http::KeyPair authority_;  // Empty: flags tell of a certificate.
+  // What stood last in the file of front proxies' authorities.
+  mutable apiserver::Guarded<std::string> given_authorities_;
   std::shared_ptr<const apiserver::Source<apiserver::http::KeyPair>> proxy_client_;
 };
 

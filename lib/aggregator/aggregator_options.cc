@@ -9,7 +9,6 @@
 namespace apiserver::v0::aggregator {
 namespace {
 
-// The hook that upstream follows the files in.
 constexpr char kHook[] = "aggregator-reload-proxy-client-cert";
 
 // A key pair that stands in two files.

@@ -197,7 +197,7 @@ Result<Standalone> NewStandalone(const StandaloneOptions& options) {
 void Standalone::Apply(Config& config) const {
   config.serving = serving;
   config.certificates = certificates;
-  config.client_ca = client_ca;
+  config.client_ca = config.user_ca = client_ca;
   config.authenticator = authenticator;
   config.metrics = metrics;
 }

@@ -296,6 +296,16 @@ def by_name(t, scene):
     t.says(scene.kubectl("get", "flunders.v1alpha1.wardle.example.com"), "seen", "by another name")
 
 
+def told(t, scene):
+    """Extension servers are told of the front proxy that flags tell of, and its authority signs no users."""
+    code, said = scene.kubectl("get", "configmap", "-n", "kube-system", "extension-apiserver-authentication", "-o", "json")
+    data = json.loads(said)["data"] if code == 0 else {}
+    proxies = open(os.path.join(scene.folder, "proxies.pem"), encoding="ascii").read().strip()
+    t.check(data.get("requestheader-client-ca-file", "").strip() == proxies, "the authority of front proxies", said)
+    t.check(data.get("requestheader-allowed-names") == '["the-front"]', "the name of the front proxy", said)
+    t.check(proxies not in data.get("client-ca-file", proxies), "the authorities of users", said)
+
+
 def run(t, scene):
     before(t, scene)
     scene.start()
@@ -305,7 +315,7 @@ def run(t, scene):
     scene.becomes("True/Passed", "v1beta1")
     used(t, scene)
     if scene.args.given_proxy:
-        return
+        return told(t, scene)
     documents(t, scene)
     watched(t, scene)
     killed(t, scene)

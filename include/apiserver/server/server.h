@@ -104,6 +104,9 @@ struct Config {
   http::ServerTlsOptions tls = {};  // For serving.tls as loaded from `certificates`.
   // PEM of the certificate authorities that the handshake names to clients. Null: it names none.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
+  // PEM of the certificate authorities of users alone, without those of front proxies. Only for who
+  // tells other servers of them, as aggregator::PublishClusterAuthentication does. Null: unknown.
+  std::shared_ptr<const Source<std::string>> user_ca = nullptr;
 
   // Required. Authenticates requests; those that it does not authenticate are answered 401.
   std::shared_ptr<const auth::Authenticator> authenticator = nullptr;
