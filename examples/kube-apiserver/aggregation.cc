@@ -60,8 +60,8 @@ Status Aggregation::Open(const std::string& folder) {
   return {};
 }
 
-// Returns the authorities that flags tell of. While their file cannot be read, those that it had
-// before hold.
+// Returns the authorities in --requestheader-client-ca-file. While it cannot be read, they are
+// those that it had before.
 std::string Aggregation::GivenAuthorities() const {
   auto read = apiserver::RealFileSystem().Read(trusted_.request_header_ca_file);
   auto known = given_authorities_.Lock();
@@ -69,7 +69,8 @@ std::string Aggregation::GivenAuthorities() const {
   return *known;
 }
 
-// Extension servers trust one front proxy: this server, by the certificate that it shows them.
+// Extension servers trust the certificate that this server shows them, or what the flags say of
+// front proxies if they give that certificate.
 aggregator::ClusterAuthentication Aggregation::Authentication() const {
   aggregator::ClusterAuthentication told{.client_ca_pem = user_ca_ ? *user_ca_->Get() : ""};
   if (!authority_.certificate_pem.empty()) {

@@ -51,7 +51,7 @@ class Aggregation {
       apiserver::aggregator::NewInformedServices();
   std::shared_ptr<const apiserver::Source<std::string>> user_ca_;
   apiserver::http::KeyPair authority_;  // Empty: flags tell of a certificate.
-  // What stood last in the file of front proxies' authorities.
+  // The last contents read from --requestheader-client-ca-file.
   mutable apiserver::Guarded<std::string> given_authorities_;
   std::shared_ptr<const apiserver::Source<apiserver::http::KeyPair>> proxy_client_;
 };

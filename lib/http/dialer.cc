@@ -279,12 +279,13 @@ void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<ClientLink>& li
   TryNext();
 }
 
-// What the dialers of several loops share. Thread-safe.
+// The TLS contexts and the resolver that the dialers of several loops share. Thread-safe.
 class Shared final {
  public:
   Result<SslContext> ContextFor(const DialOptions& options);
-  // getaddrinfo() blocks, for seconds if a name server is down, and has no usable asynchronous
-  // form. False: the dialer has ended.
+  // Looks a name up on the resolver's thread, where `done` is called: getaddrinfo() blocks, for
+  // seconds if a name server is down, and has no usable asynchronous form. False: the dialer has
+  // ended.
   bool ResolveLater(const std::string& host, int port,
                     UniqueFunction<void(Result<std::vector<Address>>)> done);
   // Ends the connections of a loop with the dialer.

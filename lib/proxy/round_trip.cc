@@ -65,7 +65,7 @@ class Trip final : public RoundTrip,
   Executor::Cancel cancel_wait_;
   Executor::Cancel cancel_timer_;
   std::unique_ptr<Lease> lease_;
-  std::unique_ptr<http::Stream> stream_;  // Kept until the end, as another loop may write to it.
+  std::unique_ptr<http::Stream> stream_;  // Kept until the end: the client's side writes to it.
   bool leased_ = false;                   // There is no wait to cancel.
   bool reused_ = false;
   bool given_up_ = false;
@@ -151,8 +151,7 @@ Status Trip::Open() {
   return {};
 }
 
-// Told at the end of the turn: what comes with the head, mostly the whole answer, is there then,
-// and the client's loop is woken once.
+// Told at the end of the turn: what comes with the head, mostly the whole answer, is there then.
 void Trip::Answer(Result<http::ResponseHead> head) {
   if (cancel_timer_) std::exchange(cancel_timer_, nullptr)();
   if (!answered_) return;

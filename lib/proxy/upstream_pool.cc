@@ -13,8 +13,8 @@
 #include "base/status_macros.h"
 #include "proxy/forward_url.h"
 
-// Everything but On() and the first lines of Lend() runs on the dialer's loop, so that the pool
-// needs no lock.
+// On() and DialForUpgrade() run on any thread, as do the first lines of Lend() and the end of a
+// lease. Everything else runs on the pool's loop and needs no lock.
 namespace apiserver::v0::proxy {
 namespace {
 

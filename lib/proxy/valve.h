@@ -9,7 +9,7 @@
 namespace apiserver::inline v0::proxy {
 
 // Holds the reader of one stream back while the stream that it writes to is full, or while it is
-// ahead of its rate. The two live on different loops: room may be told before the reader has
+// ahead of its rate. The two may live on different loops: room may be told before the reader has
 // noticed that there was none. Thread-safe.
 class Valve final {
  public:

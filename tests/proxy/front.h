@@ -39,7 +39,7 @@ class Front {
     };
     server_ = std::make_unique<TestServer>(service_.service, wire);
   }
-  // A trip that is given up tells the exchange on the pool's loop, which needs the service then.
+  // A pipe that is given up tells the exchange on the dialer's loop, which needs the service then.
   ~Front() {
     server_.reset();
     CHECK(service_.ends.AwaitCount(begun_));

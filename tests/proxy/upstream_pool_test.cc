@@ -179,7 +179,7 @@ TEST_CASE("proxy: each loop of a server has connections of its own, on that loop
     first = locked->at(0);
     locked->clear();
   }
-  // One whose loop has stopped goes when the next is made.
+  // A pool whose loop has stopped is released when the next one is made.
   CHECK_FALSE(first.expired());
   TestServer next(service.service, Wire::kHttp1);
   CHECK(next.Connect()->Call(Soon(), {.target = "/"}).ok());

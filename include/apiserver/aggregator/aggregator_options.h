@@ -20,7 +20,7 @@ namespace apiserver::inline v0::aggregator {
 // The values of the flags, with their defaults.
 struct AggregatorOptions {
   // PEM files of the certificate by which extension servers know this server as a front proxy, and
-  // of its key. Empty: the host has another one.
+  // of its key. Empty: no flag names them, and the host may show a certificate of its own.
   std::string proxy_client_cert_file = {};
   std::string proxy_client_key_file = {};
   // Sends requests to an endpoint of an extension server's service instead of its cluster IP.
@@ -30,7 +30,7 @@ struct AggregatorOptions {
   // How often the files are read again; no flag sets it.
   std::chrono::milliseconds reload_period = std::chrono::minutes(1);
 
-  // Set by AddFlags: --enable-aggregator-routing, which a host may give as false.
+  // Set by AddFlags: --enable-aggregator-routing, for which false is not the same as absent.
   options::FlagPtr routing = nullptr;
 
   // Adds the flags. They are read into this object, which must outlive the reading.
@@ -45,9 +45,9 @@ struct AggregatorOptions {
       server::GenericAPIServer& server, LogSink& log = NullLogSink(),
       FileSystem& files = RealFileSystem()) const;
 
-  // Returns the resolver that --enable-aggregator-routing asks for. Without that flag it is
-  // NewReachableServiceResolver(), which needs nobody to carry cluster IPs, as kube-proxy does;
-  // with an explicit "false", NewClusterIPServiceResolver().
+  // Returns the resolver that --enable-aggregator-routing asks for: NewEndpointServiceResolver(),
+  // or NewClusterIPServiceResolver() for an explicit false, which needs a kube-proxy. Without the
+  // flag it is NewReachableServiceResolver().
   std::shared_ptr<const ServiceResolver> NewResolver(
       std::shared_ptr<const Services> services) const;
 };

@@ -155,9 +155,9 @@ class Connection {
   virtual bool multiplexed() const { return false; }
 };
 
-// Dials servers. Owns the clients' loop thread and, once a name was looked up, the resolver's;
-// connections end with it. The destructor waits for a look-up in progress, and must not run on the
-// loop. Thread-safe.
+// Dials servers. One of NewDialer() owns the clients' loop thread and, once a name was looked up,
+// the resolver's; its destructor waits for a look-up in progress, and must not run on the loop. One
+// of On() owns no thread and may end anywhere. Connections end with their dialer. Thread-safe.
 class Dialer {
  public:
   virtual ~Dialer() = default;
@@ -175,12 +175,11 @@ class Dialer {
   // The loop on which observers, sinks and `Dialed` are called.
   virtual Executor& loop() = 0;
   // Returns a dialer whose connections live on `loop`, that of an exchange
-  // (Exchange::shared_loop()): what a server forwards from there needs no second thread.
-  // Connections end with it, with this dialer, and when the loop stops. Null: this dialer has only
-  // its own loop.
+  // (Exchange::shared_loop()), so that a server forwards requests without a second thread. They end
+  // with it, with this dialer, and when the loop stops. Null: this dialer has only its own loop.
   virtual std::shared_ptr<Dialer> On(const std::shared_ptr<Loop>& loop);
-  // Returns whether the loop has stopped, or the dialer that On() was called of has gone: there are
-  // no connections any more. False for a dialer with a loop of its own.
+  // Returns whether the loop has stopped, or the dialer that made this one has gone: there are no
+  // connections any more. False for a dialer with a loop of its own.
   virtual bool ended() const { return false; }
 };
 std::unique_ptr<Dialer> NewDialer();

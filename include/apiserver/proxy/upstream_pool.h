@@ -33,7 +33,7 @@ Result<Endpoint> EndpointOf(const Location& location);
 // Options of a pool. The times are client-go's.
 struct UpstreamPoolOptions {
   // Required. Dials on its loop, on which the pool works, and for On() on others. It must outlive
-  // the servers that send requests through the pool; what those leave on its loop ends with it.
+  // the servers that send requests through the pool; the upgrades that those leave end with it.
   http::Dialer* dialer = nullptr;
   // TLS for backends that have it: the authorities that are trusted, and the certificate that is
   // shown. Without authorities a backend is not verified.
@@ -78,7 +78,8 @@ class UpstreamPool {
  public:
   virtual ~UpstreamPool() = default;
   // Receives a connection. kServiceUnavailable, kTimeout: none could be made, in Go's words. Called
-  // once, on the loop, where it must not block; not at all if it was cancelled before.
+  // once, on the loop, where it must not block; before Lend() returns, if that is called there,
+  // too. Not called at all if it was cancelled before.
   using Lent = UniqueFunction<void(Result<std::unique_ptr<Lease>>)>;
   // Lends a connection to `endpoint`: a kept one, or a new one if there is none or if `fresh`.
   // Calling the returned function gives the wait up.

@@ -104,8 +104,9 @@ struct Config {
   http::ServerTlsOptions tls = {};  // For serving.tls as loaded from `certificates`.
   // PEM of the certificate authorities that the handshake names to clients. Null: it names none.
   std::shared_ptr<const Source<std::string>> client_ca = nullptr;
-  // PEM of the certificate authorities of users alone, without those of front proxies. Only for who
-  // tells other servers of them, as aggregator::PublishClusterAuthentication does. Null: unknown.
+  // PEM of the certificate authorities of users alone, without those of front proxies. The server
+  // does not use it; a host tells other servers of it (aggregator::PublishClusterAuthentication).
+  // Null: unknown.
   std::shared_ptr<const Source<std::string>> user_ca = nullptr;
 
   // Required. Authenticates requests; those that it does not authenticate are answered 401.

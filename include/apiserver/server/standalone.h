@@ -71,7 +71,7 @@ struct Standalone {
   http::KeyPair admin;
   std::string token;
 
-  // Sets the fields of the same names in `config`.
+  // Sets the fields of the same names in `config`, and its user_ca to client_ca.
   void Apply(Config& config) const;
   // Makes a server of `config` after Apply(). Errors as Config::Complete() and
   // CompletedConfig::New.
