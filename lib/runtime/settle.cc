@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 // The order of the passes.
-Status Run(Object& object, const SettleRules& rules, std::size_t arena_max,
-           const SettledRoot& settled) {
+Status RunPasses(Object& object, const SettleRules& rules, std::size_t arena_max,
+                 const SettledRoot& settled) {
   const bool custom = object.kind().semantics() == Semantics::kCustomResource;
   if (rules.shape && custom) {
     RETURN_IF_ERROR(PruneCustom(
@@ -35,11 +35,11 @@ Status Settle(Object& object, const SettleRules& rules) {
   const bool bounded = rules.growth_max <= kAnySize - held;
   // Unknown members are collected before pruning drops them.
   if (rules.unknown != nullptr) *rules.unknown = UnknownMembers(object);
-  return Run(object, rules, bounded ? held + rules.growth_max : kAnySize, {});
+  return RunPasses(object, rules, bounded ? held + rules.growth_max : kAnySize, {});
 }
 
 Status SettleConverted(Object& object, const SettledRoot& settled) {
-  return Run(object, {.defaults = false}, kAnySize, settled);
+  return RunPasses(object, {.defaults = false}, kAnySize, settled);
 }
 
 }  // namespace apiserver::v0::runtime
