@@ -109,6 +109,7 @@ class Following {
                                    .authenticator = {self, authenticator_.get()},
                                    .request_headers = header_names_,
                                    .client_ca = Joined(client_ca_, proxy_ca_),
+                                   .user_ca = client_ca_,
                                    .api_audiences = options_.api_audiences,
                                    .metrics = metrics_};
   }
@@ -284,6 +285,7 @@ void DelegatedAuthentication::Apply(server::Config& config) const {
   config.authenticator = authenticator;
   config.request_headers = request_headers;
   config.client_ca = client_ca;
+  config.user_ca = user_ca;
   config.api_audiences = api_audiences;
   config.metrics = metrics;
 }
@@ -295,6 +297,7 @@ void DelegatedAuthentication::PutBefore(server::Config& config) const {
   config.request_headers = request_headers;
   // Clients of both authenticators must find their authority in the handshake.
   config.client_ca = Joined(config.client_ca, client_ca);
+  config.user_ca = Joined(config.user_ca, user_ca);
 }
 
 Result<DelegatedAuthentication> NewDelegatedAuthentication(const Context& ctx,

@@ -75,6 +75,8 @@ struct DelegatedAuthentication {
   authn::RequestHeaderNamesSource request_headers;
   // The authorities of users and front proxies in one, for the handshake.
   std::shared_ptr<const Source<std::string>> client_ca;
+  // The authorities of users alone. Null: there are none.
+  std::shared_ptr<const Source<std::string>> user_ca;
   std::vector<std::string> api_audiences;
   std::shared_ptr<metrics::Registry> metrics;
 
