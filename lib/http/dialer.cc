@@ -153,6 +153,11 @@ class Dialing final : public std::enable_shared_from_this<Dialing> {
         tls_(std::move(tls)),
         done_(std::move(done)) {}
 
+  // The loop has stopped, and dropped the dial.
+  ~Dialing() { Finish(Status(Reason::kServiceUnavailable, "the dialer has ended")); }
+  Dialing(const Dialing&) = delete;
+  Dialing& operator=(const Dialing&) = delete;
+
   void Start(Result<std::vector<Address>> addresses) {
     if (!addresses.ok()) return Finish(addresses.status());
     addresses_ = *std::move(addresses);
@@ -280,7 +285,7 @@ void Dialing::Lost(const Carrier& carrier, const std::shared_ptr<ClientLink>& li
 }
 
 // The TLS contexts and the resolver that the dialers of several loops share. Thread-safe.
-class Shared final {
+class DialResources final {
  public:
   Result<SslContext> ContextFor(const DialOptions& options);
   // Looks a name up on the resolver's thread, where `done` is called: getaddrinfo() blocks, for
@@ -299,7 +304,8 @@ class Shared final {
     bool http2 = false;
     SslContext context;
   };
-  struct Part {
+  // The connections of a dialer that On() has made.
+  struct LoopConnections {
     std::weak_ptr<Loop> loop;
     std::weak_ptr<OpenCarriers> open;
   };
@@ -309,27 +315,34 @@ class Shared final {
   };
 
   Guarded<Resolver> resolver_;
-  // The last few, as reading the machine's authorities takes milliseconds.
+  // The last ones, as reading the machine's authorities takes milliseconds.
   Guarded<std::vector<Ready>> ready_;
-  Guarded<std::vector<Part>> parts_;
+  Guarded<std::vector<LoopConnections>> others_;
 };
 
-Result<SslContext> Shared::ContextFor(const DialOptions& options) {
-  constexpr std::size_t kReadyMax = 8;
+// The name of the server is no part of a context. The lock is not held while one is made, so that
+// loops do not wait for each other; two may make the same.
+Result<SslContext> DialResources::ContextFor(const DialOptions& options) {
+  constexpr std::size_t kReadyMax = 64;
   if (!options.tls) return SslContext();
-  auto ready = ready_.Lock();
-  for (const Ready& each : *ready) {
-    if (each.http2 == options.http2 && each.tls == *options.tls) return each.context;
+  ClientTls tls = *options.tls;
+  tls.server_name.clear();
+  {
+    const auto ready = ready_.Lock();
+    for (const Ready& each : *ready) {
+      if (each.http2 == options.http2 && each.tls == tls) return each.context;
+    }
   }
-  ASSIGN_OR_RETURN(SslContext context, NewClientContext(*options.tls, options.http2));
+  ASSIGN_OR_RETURN(SslContext context, NewClientContext(tls, options.http2));
+  auto ready = ready_.Lock();
   if (ready->size() == kReadyMax) ready->erase(ready->begin());
-  ready->push_back({*options.tls, options.http2, context});
+  ready->push_back({std::move(tls), options.http2, context});
   return context;
 }
 
 // The thread is made at the first name, because most hosts dial addresses.
-bool Shared::ResolveLater(const std::string& host, int port,
-                          UniqueFunction<void(Result<std::vector<Address>>)> done) {
+bool DialResources::ResolveLater(const std::string& host, int port,
+                                 UniqueFunction<void(Result<std::vector<Address>>)> done) {
   auto resolver = resolver_.Lock();
   if (resolver->ended) return false;
   if (!resolver->pool) resolver->pool = NewThreadPool({.name = "http-resolver", .threads = 1});
@@ -338,13 +351,14 @@ bool Shared::ResolveLater(const std::string& host, int port,
   return true;
 }
 
-void Shared::Add(const std::shared_ptr<Loop>& loop, const std::shared_ptr<OpenCarriers>& open) {
-  auto parts = parts_.Lock();
-  std::erase_if(*parts, [](const Part& each) { return each.open.expired(); });
-  parts->push_back({loop, open});
+void DialResources::Add(const std::shared_ptr<Loop>& loop,
+                        const std::shared_ptr<OpenCarriers>& open) {
+  auto others = others_.Lock();
+  std::erase_if(*others, [](const LoopConnections& each) { return each.open.expired(); });
+  others->push_back({loop, open});
 }
 
-void Shared::End() {
+void DialResources::End() {
   std::unique_ptr<ThreadPool> resolver;
   {
     auto locked = resolver_.Lock();
@@ -352,8 +366,8 @@ void Shared::End() {
     resolver = std::move(locked->pool);
   }
   if (resolver) resolver->Stop();
-  const std::vector<Part> parts = std::exchange(*parts_.Lock(), {});
-  for (const Part& each : parts) {
+  const std::vector<LoopConnections> others = std::exchange(*others_.Lock(), {});
+  for (const LoopConnections& each : others) {
     const auto loop = each.loop.lock();
     const auto open = each.open.lock();
     if (loop && open) loop->Post([open] { open->End(); });
@@ -363,7 +377,7 @@ void Shared::End() {
 class LoopDialer final : public Dialer {
  public:
   // Dials on `loop`, which runs already.
-  LoopDialer(std::shared_ptr<Shared> shared, std::shared_ptr<Loop> loop, bool owns_loop)
+  LoopDialer(std::shared_ptr<DialResources> shared, std::shared_ptr<Loop> loop, bool owns_loop)
       : shared_(std::move(shared)), loop_(std::move(loop)), owns_loop_(owns_loop) {}
   ~LoopDialer() override {
     if (owns_loop_) shared_->End();
@@ -377,10 +391,10 @@ class LoopDialer final : public Dialer {
   Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
   Executor& loop() override { return *loop_; }
   std::shared_ptr<Dialer> On(const std::shared_ptr<Loop>& loop) override;
-  bool ended() const override { return open_->ended(); }
+  bool ended() const override { return open_->ended() || loop_->stopped(); }
 
  private:
-  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<DialResources> shared_;
   const std::shared_ptr<Loop> loop_;
   const std::shared_ptr<OpenCarriers> open_ = std::make_shared<OpenCarriers>();
   const bool owns_loop_;
@@ -448,7 +462,7 @@ std::shared_ptr<Dialer> Dialer::On(const std::shared_ptr<Loop>& /*loop*/) { retu
 std::unique_ptr<Dialer> NewDialer() {
   auto loop = Loop::Create(NullLogSink());
   loop->Start("http-dialer");
-  return std::make_unique<LoopDialer>(std::make_shared<Shared>(), std::move(loop),
+  return std::make_unique<LoopDialer>(std::make_shared<DialResources>(), std::move(loop),
                                       /*owns_loop=*/true);
 }
 

@@ -78,9 +78,13 @@ void Loop::DropTimers() {
   while (Timers::Entry* entry = timers_.TakeAny()) entry->Drop();
 }
 
+// The end of one waiter, a connection, may leave others that wait: its paused streams.
 void Loop::EndWaiters() {
-  for (const auto& waiter : std::exchange(waiters_, {})) {
-    Guard("an end", [&] { waiter->OnLoopStop(); });
+  for (int round = 0; round < kRoundsPerTurn && !waiters_.empty(); ++round) {
+    const auto waiters = std::exchange(waiters_, {});
+    for (const auto& waiter : waiters) {
+      Guard("an end", [&] { waiter->OnLoopStop(); });
+    }
   }
 }
 
@@ -110,6 +114,8 @@ void Loop::DrainStopped() {
     std::exchange(tasks_, {}).clear();
   }
 }
+
+bool Loop::stopped() const { return inbox_.Lock()->stopped; }
 
 bool Loop::Inside() const {
   return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();

@@ -57,6 +57,8 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // Ends and joins the thread. Queued tasks and timers are destroyed unrun; events delivered from
   // then on are dealt with by the thread that delivers them, one at a time. Idempotent.
   void Stop();
+  // Returns whether Stop() has ended the thread: nothing that is posted runs any more. Any thread.
+  bool stopped() const;
   // Runs everything that is ready now on the calling thread, which is the loop meanwhile. For loops
   // without a thread: fuzzers and tests.
   void RunReady();

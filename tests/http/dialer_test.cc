@@ -200,8 +200,8 @@ TEST_CASE("http: a dialer serves connections on the loop of an exchange", "[http
   const auto stream = connection->OpenStream({.target = "/"}).value();
   stream->Start(NewSink({.data =
                              [&](std::string_view bytes) {
-                               CHECK(std::this_thread::get_id() == there.thread);
-                               told.Add(std::string(bytes));
+                               const bool here = std::this_thread::get_id() == there.thread;
+                               told.Add(std::string(bytes) + (here ? "" : " on another thread"));
                              },
                          .end = [&](const Status& status) { told.Add(status.ToString()); }}));
   CHECK(told.AwaitCount(2));
@@ -242,6 +242,40 @@ TEST_CASE("http: connections on the loop of an exchange end with it, and with ei
   CHECK(ends.AwaitCount(1));
   CHECK(connection->closed());
   CHECK(ends.Text() == "ServiceUnavailable");
+}
+
+// The loop ends while nobody reads: what waits for the reader must not wait for ever.
+TEST_CASE("http: a paused stream is told that the loop of an exchange has stopped", "[http]") {
+  Deaf deaf;
+  const auto dialer = NewDialer();
+  auto there = std::make_unique<ForeignLoop>();
+  const auto on = dialer->On(there->loop);
+  const auto connection =
+      on->Dial(Soon(), {.port = deaf.port, .http2 = GENERATE(false, true)}).value();
+  Journal ends;
+  const auto stream = connection->OpenStream({.target = "/"}).value();
+  stream->Pause();
+  stream->Start(NewSink(
+      {.end = [&](const Status& status) { ends.Add(std::string(ReasonWord(status.reason()))); }}));
+  there.reset();
+  CHECK(ends.Text() == "ServiceUnavailable");
+}
+
+TEST_CASE("http: a dial on a loop that has stopped is told so", "[http]") {
+  Deaf deaf;
+  const auto dialer = NewDialer();
+  auto there = std::make_unique<ForeignLoop>();
+  const auto loop = there->loop;
+  const auto before = dialer->On(loop);
+  there.reset();
+  const auto after = dialer->On(loop);
+  const DialOptions options{.host = GENERATE("127.0.0.1", "localhost"), .port = deaf.port};
+  for (const auto& on : {before, after}) {
+    CHECK(on->ended());
+    Dialled dialled;
+    (void)on->DialLater(options, dialled.Done());
+    CHECK(dialled.Await() == "the dialer has ended");
+  }
 }
 
 TEST_CASE("http: an HTTP/2 server that falls silent is asked, and given up when it stays so",
