@@ -76,7 +76,7 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
     Clock::Monotonic since = {};
   };
   // The pool of another loop.
-  struct OnLoop {
+  struct LoopPool {
     std::shared_ptr<http::Loop> loop;
     std::shared_ptr<Pool> pool;
   };
@@ -104,7 +104,7 @@ class Pool final : public UpstreamPool, public std::enable_shared_from_this<Pool
   const std::shared_ptr<http::Dialer> dialer_;  // Null: it is the host's.
   const UpstreamPoolOptions options_;
   Executor& loop_;
-  Guarded<std::vector<OnLoop>> others_;  // Those that On() has made.
+  Guarded<std::vector<LoopPool>> others_;  // Those that On() has made.
   std::unordered_map<std::string, Host> hosts_;
   bool sweeps_ = false;  // A timer for Sweep() runs.
 };
@@ -118,7 +118,8 @@ class PoolLease final : public Lease {
         reused_(reused) {}
   ~PoolLease() override {
     Executor& loop = pool_->loop();
-    if (loop.Inside()) {
+    // A connection of HTTP/1.1 tells only after this turn's call whether it closes.
+    if (loop.Inside() && connection_->multiplexed()) {
       pool_->Return(key_, connection_, usable_);
     } else {
       loop.Post([pool = std::move(pool_), key = std::move(key_),
@@ -139,16 +140,27 @@ class PoolLease final : public Lease {
 };
 
 std::shared_ptr<UpstreamPool> Pool::On(const std::shared_ptr<http::Loop>& loop) {
-  auto others = others_.Lock();
-  for (const auto& [key, other] : *others) {
-    if (key == loop) return other;
+  {
+    const auto others = others_.Lock();
+    for (const LoopPool& each : *others) {
+      if (each.loop == loop) return each.pool;
+    }
   }
   auto dialer = options_.dialer->On(loop);
   if (!dialer) return shared_from_this();
   UpstreamPoolOptions options = options_;
   options.dialer = dialer.get();
   const auto made = std::make_shared<Pool>(std::move(options), std::move(dialer));
-  std::erase_if(*others, [](const auto& each) { return each.pool->dialer_->ended(); });
+  std::vector<LoopPool> ended;  // Destroyed without the lock.
+  auto others = others_.Lock();
+  for (const LoopPool& each : *others) {
+    if (each.loop == loop) return each.pool;  // Another thread was faster.
+  }
+  const auto gone = std::partition(others->begin(), others->end(), [](const LoopPool& each) {
+    return !each.pool->dialer_->ended();
+  });
+  ended.assign(std::make_move_iterator(gone), std::make_move_iterator(others->end()));
+  others->erase(gone, others->end());
   others->push_back({loop, made});
   return made;
 }
