@@ -13,13 +13,6 @@
 namespace apiserver::v0::registry {
 namespace {
 
-constexpr std::string_view kNameDescription =
-    "Name must be unique within a namespace. Is required when creating resources, although some "
-    "resources may allow a client to request the generation of an appropriate name automatically. "
-    "Name is primarily intended for creation idempotence and configuration definition. Cannot be "
-    "updated. More info: "
-    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-
 meta::TableColumnDefinition NameColumn() {
   return {"Name", "string", "name", std::string(kNameDescription), 0};
 }

@@ -13,7 +13,13 @@
 
 namespace apiserver::inline v0::registry {
 
-// What upstream says of the column of metadata.creationTimestamp.
+// Upstream's descriptions of the columns of metadata.name and metadata.creationTimestamp.
+inline constexpr std::string_view kNameDescription =
+    "Name must be unique within a namespace. Is required when creating resources, although some "
+    "resources may allow a client to request the generation of an appropriate name automatically. "
+    "Name is primarily intended for creation idempotence and configuration definition. Cannot be "
+    "updated. More info: "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 inline constexpr std::string_view kCreationTimestampDescription =
     "CreationTimestamp is a timestamp representing the server time when this object was created. "
     "It is not guaranteed to be set in happens-before order across separate operations. Clients "

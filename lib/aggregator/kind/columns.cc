@@ -5,6 +5,7 @@
 #include "aggregator/kind/strategy.h"
 #include "apiserver/aggregator/api_service.h"
 #include "registry/human_duration.h"
+#include "registry/table_convertor.h"
 
 namespace apiserver::v0::aggregator {
 namespace {
@@ -39,10 +40,11 @@ class Columns final : public rest::TableConvertor {
     meta::Table table;
     if (!options.no_headers) {
       table.columns = {
-          {"Name", "string", "name", "The name of the APIService: <version>.<group>.", 0},
-          {"Service", "string", "", "The service of the server: <namespace>/<name>.", 0},
-          {"Available", "string", "", "The state in which the server was found.", 0},
-          {"Age", "string", "", "The time since the APIService was created.", 0}};
+          {"Name", "string", "name", std::string(registry::kNameDescription), 0},
+          {"Service", "string", "", "The reference to the service that hosts this API endpoint.",
+           0},
+          {"Available", "string", "", "Whether this service is available.", 0},
+          {"Age", "string", "", std::string(registry::kCreationTimestampDescription), 0}};
     }
     for (const runtime::ObjectPtr& item : items) {
       meta::TableRow row;
