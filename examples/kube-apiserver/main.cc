@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
              cluster.AddFlags(flags);
              accounts.AddFlags(flags);
              aggregation.AddFlags(flags);
-             connections.kubelet.AddFlags(flags);
+             connections.AddFlags(flags);
            },
        .tokens = tokens,
        .open =

@@ -8,6 +8,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/controlplane/kubelet.h"
 #include "apiserver/http/dialer.h"
+#include "apiserver/options/flag_set.h"
 #include "apiserver/proxy/pipes.h"
 #include "apiserver/registry/store.h"
 #include "apiserver/server/install.h"
@@ -29,6 +30,10 @@ struct ConnectionsOptions {
   std::size_t max_connection_bytes_per_sec = 0;
   FileSystem* files = &RealFileSystem();
   LogSink* log = &NullLogSink();
+
+  // Adds --max-connection-bytes-per-sec and the flags of `kubelet`. The options must outlive the
+  // reading.
+  void AddFlags(options::FlagSet& flags);
 };
 
 // Adds pods/attach, exec, log, portforward and proxy, nodes/proxy and services/proxy to resources

@@ -1,3 +1,4 @@
+#include "apiserver/controlplane/connections.h"
 #include "apiserver/controlplane/kubelet.h"
 
 namespace apiserver::v0::controlplane {
@@ -35,6 +36,15 @@ Status KubeletOptions::Validate() const {
   if (client_certificate.empty() == client_key.empty()) return {};
   return {Reason::kInvalid,
           "--kubelet-client-certificate and --kubelet-client-key must be given together"};
+}
+
+void ConnectionsOptions::AddFlags(options::FlagSet& flags) {
+  flags.BeginSection("Misc");
+  flags.Add({.name = "--max-connection-bytes-per-sec",
+             .value = &max_connection_bytes_per_sec,
+             .help = "The most bytes a second in each direction of an upgraded connection "
+                     "(default: there is no limit)"});
+  kubelet.AddFlags(flags);
 }
 
 }  // namespace apiserver::v0::controlplane
