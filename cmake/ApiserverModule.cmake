@@ -25,14 +25,14 @@ set(APISERVER_ROOMS_FUZZED
 # of a request is small: optimized for size, which takes g++ half the time.
 set(APISERVER_ROOMS_FOR_SIZE
   options program testing.server testing.storage delegation server.debug groups aggregator storage.kms
-  client.cpprest cpprest apiextensions controlplane openapi discovery client admission authn)
+  client.cpprest cpprest apiextensions controlplane openapi discovery client admission)
 
 # Rooms whose code runs for every request, where g++ inlines as if each source were compiled alone.
 # That takes a quarter of the time which a room takes to compile.
 set(APISERVER_ROOMS_INLINED
-  text base runtime meta codec patch patch.apply http auth proxy request cel storage storage.kv
-  storage.index storage.memory storage.value storage.store storage.cacher rest registry response
-  flowcontrol endpoints server storage.rocks storage.etcd)
+  text base runtime meta codec patch patch.apply http auth proxy request cel audit authn authz storage
+  storage.kv storage.index storage.memory storage.value storage.store storage.cacher rest registry
+  response flowcontrol endpoints server storage.rocks storage.etcd)
 
 # Fails unless <room> may depend on <dependency>.
 function(apiserver_check_dependency room dependency)
