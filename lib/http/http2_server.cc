@@ -72,6 +72,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   void Refuse(std::int32_t id, int code);
   void Begin(Http2Stream& stream, bool ends);
   Http2Stream* Find(std::int32_t id);
+  Http2Stream* Arriving(std::int32_t id);
   void Link(std::unique_ptr<Http2Stream> stream);
   std::unique_ptr<Http2Stream> Unlink(Http2Stream& stream);
   void CountControl(const nghttp2_frame& frame);
@@ -96,8 +97,9 @@ class Http2Server final : public Protocol, public Http2Connection {
   TokenBucket resets_{kResetBurst, kResetPerSecond};
   bool calmed_ = false;
   bool head_open_ = false;
-  bool settled_ = false;    // The client's first SETTINGS came.
-  Clock::Monotonic since_;  // Idle, or waiting for the rest of a head.
+  Http2Stream* arriving_ = nullptr;  // The stream of the head that arrives. Null: not known.
+  bool settled_ = false;             // The client's first SETTINGS came.
+  Clock::Monotonic since_;           // Idle, or waiting for the rest of a head.
   std::optional<Clock::Monotonic> drain_until_;
   std::optional<Clock::Monotonic> ping_at_;
   bool drained_ = false;
@@ -294,6 +296,11 @@ Http2Stream* Http2Server::Find(std::int32_t id) {
   return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session_.get(), id));
 }
 
+// Spares a search for each header: no frame of another stream may come within a head.
+Http2Stream* Http2Server::Arriving(std::int32_t id) {
+  return arriving_ != nullptr && arriving_->id() == id ? arriving_ : Find(id);
+}
+
 void Http2Server::Link(std::unique_ptr<Http2Stream> stream) {
   if (streams_) streams_->previous = stream.get();
   stream->next = std::move(streams_);
@@ -306,6 +313,7 @@ std::unique_ptr<Http2Stream> Http2Server::Unlink(Http2Stream& stream) {
   owner = std::move(unlinked->next);
   if (owner) owner->previous = unlinked->previous;
   unlinked->previous = nullptr;
+  if (arriving_ == unlinked.get()) arriving_ = nullptr;
   nghttp2_session_set_stream_user_data(session_.get(), unlinked->id(), nullptr);
   return unlinked;
 }
@@ -315,7 +323,8 @@ std::unique_ptr<Http2Stream> Http2Server::Unlink(Http2Stream& stream) {
 int Http2Server::OnBeginHeaders(std::int32_t id) {
   head_open_ = true;
   since_ = wire_.loop()->now();
-  if (Find(id) != nullptr) return 0;  // Trailers.
+  arriving_ = Find(id);
+  if (arriving_ != nullptr) return 0;  // Trailers.
   // A reset stream makes room for nghttp2, but what it started may still run.
   if (count_->live >= config_->options.streams_max || head_bytes_ > kHeadBytesMax) {
     (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
@@ -324,12 +333,13 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
   auto stream = std::make_unique<Http2Stream>(*this, id);
   stream->request->headers.Reserve(12);
   nghttp2_session_set_stream_user_data(session_.get(), id, stream.get());
+  arriving_ = stream.get();
   Link(std::move(stream));
   return 0;
 }
 
 int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
-  Http2Stream* stream = Find(id);
+  Http2Stream* stream = Arriving(id);
   if (stream == nullptr || !stream->request || stream->discard_left) return 0;
   // RFC 9113, 6.5.2: each field counts 32 bytes more than its texts.
   stream->head_bytes += name.size() + value.size() + 32;
@@ -389,7 +399,7 @@ int Http2Server::OnFrame(const nghttp2_frame& frame) {
       break;
     case NGHTTP2_HEADERS: {
       head_open_ = false;
-      Http2Stream* stream = Find(id);
+      Http2Stream* stream = Arriving(id);
       return stream != nullptr ? OnHeadersEnd(*stream, id, ends) : 0;
     }
     case NGHTTP2_DATA:
