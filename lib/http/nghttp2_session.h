@@ -34,11 +34,11 @@ struct OptionFree {
 using Option = std::unique_ptr<nghttp2_option, OptionFree>;
 
 // A header block to submit, with names in lower case and without the headers that HTTP/2 forbids.
-// It is built on the stack for every answer, so that the usual ones allocate nothing. Views passed
-// to AddStatic must live as long as the block does.
+// It is built on the stack for every answer, so that the usual ones allocate nothing.
 class HeaderBlock final {
  public:
-  // Adds a field whose name is in lower case and whose value has no line end.
+  // Adds a field whose name is in lower case and whose value has no line end. The name is not
+  // copied: it must be a literal. The value must live as long as the block.
   void AddStatic(std::string_view name, std::string_view value);
   // Adds a message's headers. Line ends in values are replaced; transport headers are skipped, and
   // those named `skipped`, in lower case.
@@ -50,6 +50,8 @@ class HeaderBlock final {
  private:
   // Appends a field, and moves all to the heap once they are many.
   void Push(const nghttp2_nv& field);
+  // Returns `value` with spaces in place of line ends.
+  std::string_view PlainValue(std::string_view value);
   // Returns room for text that lives as long as the block.
   std::span<char> Room(std::size_t bytes);
 

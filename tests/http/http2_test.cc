@@ -187,6 +187,59 @@ TEST_CASE("http: a head with 257 fields or over the byte limit is 431", "[http]"
   CHECK(counting.begun.load() == 1);
 }
 
+TEST_CASE("http: HTTP/2 gets names in lower case, and values without line ends", "[http]") {
+  TestService service([](Exchange& exchange) {
+    exchange.writer().Send({.headers = {{"Audit-Id", "a"},
+                                        {"AUDIT-ID", "b"},
+                                        {"Content-Type", "text/plain\r\nx: y"},
+                                        {"Cache-Control", "no-cache, private"},
+                                        {"X-Kubernetes-PF-FlowSchema-UID", "c"},
+                                        {"X-Kubernetes-PF-PriorityLevel-UID", "d"},
+                                        {"X-Kubernetes-PF-PriorityLevel-Uid", "e"},
+                                        {"X-Other", "f\ng"},
+                                        {"Upgrade", "h2c"},
+                                        {"Keep-Alive", "1"},
+                                        {"", "no name"}}},
+                           Bytes());
+    return Step::Done();
+  });
+  TestServer server(service.service, Wire::kHttp2);
+  const auto connection = server.Connect();
+  const std::string uid = "x-kubernetes-pf-prioritylevel-uid";
+  const std::string expected =
+      "audit-id=a|audit-id=b|content-type=text/plain  x: y|cache-control=no-cache, private|"
+      "x-kubernetes-pf-flowschema-uid=c|" +
+      uid + "=d|" + uid + "=e|x-other=f g|";
+
+  // The second answer's names are in the connection's table of headers.
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = connection->Call(Soon(), {.target = "/"});
+    std::string came;
+    for (const auto& [name, value] : answer->headers) {
+      if (name != "date" && name != "content-length") came += name + "=" + value + "|";
+    }
+    CHECK(came == expected);
+  }
+}
+
+TEST_CASE("http: trailers and the heads of other streams find their own streams", "[http]") {
+  TestService service([](Exchange& exchange) {
+    return Answer(exchange, exchange.request().method + exchange.request().host + ".");
+  });
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+  const auto block = [](char name) { return std::string("\x82\x86\x84\x41\x01") + name; };
+  const std::string trailers("\x00\x01\x61\x01\x62", 5);
+
+  client.Send(kPreface + Frame(kSettings, 0, 0) + Frame(kHeaders, 0, 1, kPostBlock.substr(0, 3)) +
+              Frame(kContinuation, 4, 1, kPostBlock.substr(3)) + Frame(kHeaders, 5, 3, block('y')) +
+              Frame(kHeaders, 5, 1, trailers) + Frame(kHeaders, 5, 5, block('z')));
+  const std::string said = client.ReadUntil("GETz.");
+
+  CHECK(said.find("POSTx.") != std::string::npos);
+  CHECK(said.find("GETy.") != std::string::npos);
+}
+
 TEST_CASE("http: what follows a complete answer is dropped and starts nothing", "[http]") {
   CountingServer counting;
   RawClient client(counting.server.listener().port());
