@@ -177,6 +177,7 @@ TEST_CASE("server: authentication is counted without names", "[server]") {
            {"system:serviceaccount:kube-system:default",
             "system:serviceaccount:kube-system:default"},
            {"jane@example.com", "email_id"},
+           {"email_id", "other"},
            {"system:serviceaccount:a:b", "other"}}) {
     const Authenticated s(Known({.name = name}));
     (void)s.Get();

@@ -1,5 +1,6 @@
 #include "server/filters/authentication_metrics.h"
 
+#include <algorithm>
 #include <array>
 
 namespace apiserver::v0::server {
@@ -11,8 +12,14 @@ constexpr std::string_view kOtherUsers = "other";
 constexpr std::string_view kEmails = "email_id";
 // Follows compressUsername of endpoints/filters/metrics.go: a label for each user would be
 // unbounded.
-constexpr std::array<std::string_view, 5> kKnownUsers = {
+constexpr std::array<std::string_view, AuthenticationMetrics::kKnownUsers> kKnownUserNames = {
     "admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"};
+
+// Returns the place in kKnownUserNames, or its size.
+std::size_t PlaceOf(std::string_view username) {
+  return static_cast<std::size_t>(std::ranges::find(kKnownUserNames, username) -
+                                  kKnownUserNames.begin());
+}
 
 }  // namespace
 
@@ -36,7 +43,7 @@ AuthenticationMetrics::AuthenticationMetrics(metrics::Registry& registry)
   others_ = &users_.With({kOtherUsers});
 }
 
-// The usual series are kept by address; only the few known users are looked up.
+// The series are kept by address: a search takes a lock.
 void AuthenticationMetrics::Count(AuthenticationResult result, std::string_view username,
                                   std::chrono::nanoseconds took) const {
   const auto i = static_cast<std::size_t>(result);
@@ -45,19 +52,17 @@ void AuthenticationMetrics::Count(AuthenticationResult result, std::string_view 
   if (result != AuthenticationResult::kSuccess) return;
   const std::string_view shown = CompressUsername(username);
   if (shown == kOtherUsers) return others_->Add();
-  if (shown != kEmails) return users_.With({shown}).Add();
-  metrics::Counter* emails = emails_.load(std::memory_order_acquire);
-  if (emails == nullptr) {
-    emails = &users_.With({kEmails});
-    emails_.store(emails, std::memory_order_release);
+  std::atomic<metrics::Counter*>& kept = shown_[PlaceOf(shown)];
+  metrics::Counter* counter = kept.load(std::memory_order_acquire);
+  if (counter == nullptr) {
+    counter = &users_.With({shown});
+    kept.store(counter, std::memory_order_release);
   }
-  emails->Add();
+  counter->Add();
 }
 
 std::string_view CompressUsername(std::string_view username) {
-  for (const std::string_view known : kKnownUsers) {
-    if (username == known) return username;
-  }
+  if (PlaceOf(username) < kKnownUserNames.size()) return username;
   return username.find('@') != std::string_view::npos ? kEmails : kOtherUsers;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -20,6 +21,9 @@ class AuthenticationMetrics {
   void Count(AuthenticationResult result, std::string_view username,
              std::chrono::nanoseconds took) const;
 
+  // The number of internal users whose names are exported.
+  static constexpr std::size_t kKnownUsers = 5;
+
  private:
   static constexpr std::size_t kResults = 3;
 
@@ -28,7 +32,8 @@ class AuthenticationMetrics {
   metrics::Histogram* durations_[kResults];
   // The counter of users_ for most requests.
   metrics::Counter* others_;
-  mutable std::atomic<metrics::Counter*> emails_{nullptr};  // Exported once there is one.
+  // Those of known users, and the one of users with an @. Null: not exported before there is one.
+  mutable std::array<std::atomic<metrics::Counter*>, kKnownUsers + 1> shown_{};
 };
 
 // Returns the label for a user: names of people and tenants are kept out of the metrics. Known
