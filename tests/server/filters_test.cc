@@ -79,8 +79,8 @@ TEST_CASE("server: a refused request names user, verb and resource", "[server]")
 }
 
 TEST_CASE("server: a bad timeout is refused, a short one ends the request", "[server]") {
+  apiserver::Notification release;  // Outlives the server, whose pool waits for it.
   const auto server = StartWidgetServer();
-  apiserver::Notification release;
   REQUIRE(server->server()
               .HandlePath(
                   "/slow",
