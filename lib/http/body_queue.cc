@@ -1,9 +1,10 @@
 #include "http/body_queue.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <utility>
+
+#include "http/copy_bytes.h"
 
 namespace apiserver::v0::http {
 
@@ -78,14 +79,14 @@ std::size_t BodyQueue::TakeTo(std::span<char> out) {
   while (taken < out.size() && first_ < pieces_.size()) {
     std::string_view& text = pieces_[first_].text;
     const std::size_t count = std::min(text.size(), out.size() - taken);
-    std::memcpy(out.data() + taken, text.data(), count);
+    CopyBytes(text.substr(0, count), out.data() + taken);
     text.remove_prefix(count);
     taken += count;
     if (text.empty()) Pop();
   }
   const std::size_t count = std::min(tail_.size() - tail_at_, out.size() - taken);
   if (count > 0) {
-    std::memcpy(out.data() + taken, tail_.data() + tail_at_, count);
+    CopyBytes(std::string_view(tail_).substr(tail_at_, count), out.data() + taken);
     tail_at_ += count;
     taken += count;
     if (tail_at_ == tail_.size()) {

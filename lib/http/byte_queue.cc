@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/copy_bytes.h"
+
 namespace apiserver::v0::http {
 
 void ByteQueue::Push(std::string bytes) {
@@ -21,7 +23,7 @@ std::size_t ByteQueue::TakeTo(std::string& out, std::size_t limit) {
   const std::size_t before = out.size();
   while (out.size() < limit && !empty()) {
     const std::string_view piece = Front().substr(0, limit - out.size());
-    out.append(piece);
+    AppendBytes(piece, out);
     Pop(piece.size());
   }
   return out.size() - before;
@@ -30,7 +32,9 @@ std::size_t ByteQueue::TakeTo(std::string& out, std::size_t limit) {
 std::size_t ByteQueue::TakeTo(std::span<char> out) {
   std::size_t taken = 0;
   while (taken < out.size() && !empty()) {
-    const std::size_t count = Front().copy(out.data() + taken, out.size() - taken);
+    const std::string_view piece = Front().substr(0, out.size() - taken);
+    CopyBytes(piece, out.data() + taken);
+    const std::size_t count = piece.size();
     taken += count;
     Pop(count);
   }

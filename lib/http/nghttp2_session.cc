@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "http/copy_bytes.h"
 #include "http/http1_head.h"
 #include "http/tokens.h"
 
@@ -119,7 +120,7 @@ bool SendTo(nghttp2_session* session, std::string& out, std::size_t limit) {
     const ssize_t count = nghttp2_session_mem_send(session, &bytes);
     if (count < 0) return false;
     if (count == 0) return true;
-    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
+    AppendBytes(View(bytes, static_cast<std::size_t>(count)), out);
   }
   return true;
 }
