@@ -53,7 +53,7 @@ Carrier::Carrier(Setup setup)
 
 Carrier::~Carrier() {
   setup_.loop->Disarm(timer_);
-  ChargePending(0);
+  ChargeUnsent(0);
 }
 
 void Carrier::Start() {
@@ -244,27 +244,16 @@ void Carrier::ReadAndDrop() {
   Close(Status::Ok());
 }
 
-// Writes from the front of `bytes`; false when the socket takes no more, or is lost.
-bool Carrier::WriteOut(std::string_view& bytes) {
-  while (!bytes.empty()) {
-    const IoResult written = socket_.Write(bytes);
-    switch (written.state) {
-      case Io::kOk:
-        bytes.remove_prefix(written.bytes);
-        progress_ = setup_.loop->now();
-        break;
-      case Io::kWantWrite:
-        AwaitWritable();
-        return false;
-      case Io::kWantRead:
-        AwaitReadable();
-        return false;
-      default:
-        LoseOutput();
-        return false;
-    }
+bool Carrier::Wrote(const IoResult& written) {
+  if (written.bytes > 0) progress_ = setup_.loop->now();
+  ChargeUnsent(socket_.unsent());
+  if (written.state == Io::kOk) return true;
+  if (written.state == Io::kWantWrite) {
+    AwaitWritable();
+  } else {
+    LoseOutput();
   }
-  return true;
+  return false;
 }
 
 // A server that answers and closes resets the connection when more of the request comes. Its answer
@@ -273,46 +262,31 @@ bool Carrier::WriteOut(std::string_view& bytes) {
 void Carrier::LoseOutput() {
   if (setup_.server || read_ended_) return Close(Lost());
   write_lost_ = Lost();
-  ChargePending(0);
-  std::exchange(pending_, {}).clear();
+  socket_.DropUnsent();
+  ChargeUnsent(0);
   read_again_ = true;
   MarkDirty();
 }
 
-bool Carrier::WritePending() {
-  if (pending_.empty()) return true;
-  std::string_view left = std::string_view(pending_).substr(pending_at_);
-  const bool all = WriteOut(left);
-  pending_at_ = pending_.size() - left.size();
-  if (!all) return false;
-  ChargePending(0);
-  std::exchange(pending_, {}).clear();
-  return true;
-}
-
-// Says that `bytes` are pending from now on.
-void Carrier::ChargePending(std::size_t bytes) {
-  if (setup_.memory == nullptr) return;
+void Carrier::ChargeUnsent(std::size_t bytes) {
+  if (setup_.memory == nullptr || bytes == charged_) return;
   setup_.memory->output.Add(bytes);
-  setup_.memory->output.Release(pending_.size());
+  setup_.memory->output.Release(std::exchange(charged_, bytes));
 }
 
-// The rest of a write that the socket did not take is copied; a fast peer costs no copy.
+// The rest of a write that the kernel did not take is kept by the socket; a fast peer costs nothing
+// for that.
 void Carrier::WriteSome() {
-  if (!write_lost_.ok() || !WritePending()) return;
+  if (!write_lost_.ok()) return;
+  if (socket_.unsent() > 0 && !Wrote(socket_.Flush())) return;
   for (std::size_t total = 0; total < kTurnBytes;) {
     std::string& out = setup_.loop->write_buffer();
     out.resize(kWriteOffset);
     protocol_->Produce(out, kWriteOffset + kWriteBytes);
-    std::string_view left = std::string_view(out).substr(kWriteOffset);
-    if (left.empty()) return out.clear();
-    total += left.size();
-    const bool all = WriteOut(left);
-    if (!all && write_lost_.ok()) {
-      ChargePending(left.size());
-      pending_.assign(left);
-      pending_at_ = 0;
-    }
+    const std::string_view made = std::string_view(out).substr(kWriteOffset);
+    if (made.empty()) return out.clear();
+    total += made.size();
+    const bool all = Wrote(socket_.Write(made));
     out.clear();
     if (!all) return;
   }
@@ -320,7 +294,7 @@ void Carrier::WriteSome() {
 }
 
 void Carrier::SettleTurn() {
-  const bool flushed = pending_.empty() && !dirty_;
+  const bool flushed = socket_.unsent() == 0 && !dirty_;
   switch (protocol_->state()) {
     case Protocol::State::kBroken:
       return Close(Status(Reason::kServiceUnavailable, "protocol error"));
@@ -380,7 +354,7 @@ void Carrier::AwaitWritable() {
 std::optional<Clock::Monotonic> Carrier::NextDeadline() {
   if (phase_ != Phase::kOpen) return phase_deadline_;
   std::optional<Clock::Monotonic> next = protocol_->deadline();
-  if (!pending_.empty()) {
+  if (socket_.unsent() > 0) {
     const Clock::Monotonic stalled = progress_ + setup_.write_stall_timeout;
     if (!next || stalled < *next) next = stalled;
   }
@@ -403,7 +377,7 @@ void Carrier::UpdateTimer() {
 void Carrier::OnTimer() {
   const auto keep = shared_from_this();
   const Clock::Monotonic now = setup_.loop->now();
-  if (phase_ == Phase::kOpen && pending_.empty()) {
+  if (phase_ == Phase::kOpen && socket_.unsent() == 0) {
     // A protocol that is blocked says so only when asked: its time begins with the first such
     // answer.
     const bool blocked = protocol_->output_blocked();

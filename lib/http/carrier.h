@@ -97,12 +97,12 @@ class Carrier final : public Wire,
   void ReadAndDrop();
   // Writes what the protocol produces, one turn's share at the most.
   void WriteSome();
-  // Writes output that was left over. False: the socket takes no more.
-  bool WritePending();
   // Notes that the peer takes no more bytes. What it has sent is read before the connection closes.
   void LoseOutput();
-  void ChargePending(std::size_t bytes);
-  bool WriteOut(std::string_view& bytes);
+  // Notes the result of a write. False: the socket takes no more, or is lost.
+  bool Wrote(const IoResult& written);
+  // Charges `bytes` for output that the socket has not taken, instead of what was charged before.
+  void ChargeUnsent(std::size_t bytes);
   // Looks at the protocol's state after a turn: closes, ends a direction, or reads again.
   void SettleTurn();
   void Linger();
@@ -120,9 +120,8 @@ class Carrier final : public Wire,
   std::unique_ptr<Protocol> next_protocol_;  // Set by ReplaceProtocol.
   std::string replayed_;                     // Its first input.
   Phase phase_ = Phase::kHandshake;
-  std::string pending_;  // Output that the socket has not taken.
-  std::size_t pending_at_ = 0;
-  bool dirty_ = false;  // Flush() is due at the end of the turn.
+  std::size_t charged_ = 0;  // For output that the socket has not taken.
+  bool dirty_ = false;       // Flush() is due at the end of the turn.
   bool awaits_readable_ = false;
   bool awaits_writable_ = false;
   bool read_again_ = false;  // There may be input that the kernel does not know of.

@@ -89,6 +89,8 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
   // The buffer that output is put together in. It is empty between flushes.
   std::string& write_buffer() { return write_buffer_; }
+  // The buffer that TLS records are put together in, for one send. It is empty between writes.
+  std::string& record_buffer() { return record_buffer_; }
   // The Date header: "Sat, 21 Nov 2026 05:00:00 GMT".
   const std::string& Date();
   LogSink& log() const { return log_; }
@@ -156,6 +158,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // Not zeroed: its memory is taken from the system when bytes are read.
   const std::unique_ptr<char[]> read_buffer_;
   std::string write_buffer_;
+  std::string record_buffer_;
   std::string date_;
   std::int64_t date_second_ = -1;
   Clock::Monotonic date_checked_{};

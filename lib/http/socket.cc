@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "http/copy_bytes.h"
 #include "http/net.h"
 
 namespace apiserver::v0::http {
@@ -103,8 +104,20 @@ ssize_t Socket::Receive(char* into, std::size_t size) {
   return count;
 }
 
+// What OpenSSL sends by itself, such as alerts and changes of keys, comes behind the records that
+// are kept.
 ssize_t Socket::Send(const char* bytes, std::size_t size) {
-  return send(watch_.fd(), bytes, size, MSG_NOSIGNAL);
+  std::string* const behind = records_ != nullptr ? records_ : &unsent_;
+  if (behind == &unsent_ && unsent_.empty()) {
+    return send(watch_.fd(), bytes, size, MSG_NOSIGNAL);
+  }
+  try {
+    AppendBytes({bytes, size}, *behind);
+  } catch (...) {  // Must not pass through OpenSSL.
+    errno = ENOMEM;
+    return -1;
+  }
+  return static_cast<ssize_t>(size);
 }
 
 // The BIO belongs to the SSL from SSL_set_bio on; before that, it must be freed here.
@@ -199,20 +212,70 @@ IoResult Socket::Read(std::span<char> into) {
   return {Io::kFailed};
 }
 
+// A send for each record would be a system call each and, on the loopback, the peer's work each
+// time.
 IoResult Socket::Write(std::string_view bytes) {
   if (watch_.fd() < 0) return {Io::kFailed};
+  std::string& records = loop_.record_buffer();
+  records.clear();
   if (ssl_) {
-    ERR_clear_error();
-    std::size_t count = 0;
-    const int result = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &count);
-    return {result == 1 ? Io::kOk : Judge(result), count};
+    if (const Io state = Encrypt(bytes, records); state != Io::kOk) return {state};
+    bytes = records;
   }
-  const ssize_t count = Send(bytes.data(), bytes.size());
-  if (count >= 0) return {Io::kOk, static_cast<std::size_t>(count)};
-  if (errno == EAGAIN || errno == EINTR) return {Io::kWantWrite};
-  reset_ = errno == ECONNRESET;
-  error_ = ErrnoText();
-  return {Io::kFailed};
+  const IoResult sent = SendSome(bytes);
+  if (sent.state == Io::kWantWrite) unsent_.assign(bytes.substr(sent.bytes));
+  records.clear();
+  return sent;
+}
+
+// Nothing waits for the peer here: its records need not be read to encrypt, and those made are
+// kept.
+Io Socket::Encrypt(std::string_view bytes, std::string& records) {
+  ERR_clear_error();
+  while (!bytes.empty()) {
+    std::size_t count = 0;
+    records_ = &records;
+    const int result = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &count);
+    records_ = nullptr;
+    if (result != 1) {
+      if (Judge(result) != Io::kFailed) error_ = "tls: a write that waits for its peer";
+      return Io::kFailed;
+    }
+    bytes.remove_prefix(count);
+  }
+  return Io::kOk;
+}
+
+IoResult Socket::SendSome(std::string_view bytes) {
+  IoResult sent{Io::kOk};
+  while (sent.bytes < bytes.size()) {
+    const ssize_t count =
+        send(watch_.fd(), bytes.data() + sent.bytes, bytes.size() - sent.bytes, MSG_NOSIGNAL);
+    if (count >= 0) {
+      sent.bytes += static_cast<std::size_t>(count);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    sent.state = errno == EAGAIN ? Io::kWantWrite : Io::kFailed;
+    if (sent.state == Io::kWantWrite) break;
+    reset_ = errno == ECONNRESET;
+    error_ = ErrnoText();
+    break;
+  }
+  return sent;
+}
+
+IoResult Socket::Flush() {
+  if (watch_.fd() < 0) return {Io::kFailed};
+  const IoResult sent = SendSome(std::string_view(unsent_).substr(unsent_at_));
+  unsent_at_ += sent.bytes;
+  if (sent.state == Io::kOk) DropUnsent();
+  return sent;
+}
+
+void Socket::DropUnsent() {
+  std::exchange(unsent_, {}).clear();
+  unsent_at_ = 0;
 }
 
 // TLS sends its close_notify, so that a peer can tell this end from a connection that was cut.

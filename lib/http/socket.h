@@ -21,8 +21,7 @@ namespace apiserver::inline v0::http {
 enum class Io {
   kOk,
   kWantRead,   // The call must be repeated when the socket is readable.
-  kWantWrite,  // The call must be repeated when it is writable, a write with the same bytes in
-               // front.
+  kWantWrite,  // The call must be repeated when it is writable; of a write, Flush() goes on.
   kClosed,     // The peer has ended its direction in order.
   kFailed,
 };
@@ -50,7 +49,14 @@ class Socket final {
   bool greeted() const;
 
   IoResult Read(std::span<char> into);
+  // Sends `bytes`, under TLS all records in one send. Takes all of them: what the kernel does not
+  // take is kept, and must have left before the next call. The result counts what the kernel took.
   IoResult Write(std::string_view bytes);
+  // Sends what is kept.
+  IoResult Flush();
+  // Returns the size of what is kept, which is encrypted under TLS.
+  std::size_t unsent() const { return unsent_.size(); }
+  void DropUnsent();
   // Ends this side's direction.
   void ShutdownWrite();
   // Closes the descriptor. Waits end without a call.
@@ -80,7 +86,8 @@ class Socket final {
   // changes break the connection.
   void CountKeyUpdate();
 
-  // Called by the BIO between OpenSSL and the descriptor, with the results of recv and send.
+  // Called by the BIO between OpenSSL and the descriptor, with the results of recv and send. They
+  // do not throw.
   ssize_t Receive(char* into, std::size_t size);
   ssize_t Send(const char* bytes, std::size_t size);
 
@@ -91,11 +98,18 @@ class Socket final {
   Status Attach(const SslContext& context);
   // Translates a result of OpenSSL.
   Io Judge(int result);
+  // Encrypts `bytes` into `records`.
+  Io Encrypt(std::string_view bytes, std::string& records);
+  // Sends from the front of `bytes` until the kernel takes no more.
+  IoResult SendSome(std::string_view bytes);
 
   Loop& loop_;
   FdWatch watch_;
   std::unique_ptr<SSL, SslFree> ssl_;
   std::string error_;
+  std::string* records_ = nullptr;  // Takes what OpenSSL sends. Null: it is sent at once.
+  std::string unsent_;              // What the kernel has not taken.
+  std::size_t unsent_at_ = 0;
   TokenBucket key_updates_;
   bool key_update_flood_ = false;
   bool reset_ = false;

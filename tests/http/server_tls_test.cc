@@ -247,6 +247,64 @@ TEST_CASE("http: a flood of key updates ends the connection, a few do not", "[ht
   std::signal(SIGPIPE, before);
 }
 
+// Writes shared bytes, which do not count, in steps of 64 KiB.
+class SharedBytes final : public BodySource {
+ public:
+  explicit SharedBytes(std::shared_ptr<const std::string> bytes) : bytes_(std::move(bytes)) {}
+  Pull Next(ChunkWriter& out, const Waker& /*waker*/) override {
+    const std::string_view piece = std::string_view(*bytes_).substr(at_, 64 << 10);
+    out.Write(bytes_, piece);
+    at_ += piece.size();
+    return at_ < bytes_->size() ? Pull::kMore : Pull::kEnd;
+  }
+
+ private:
+  const std::shared_ptr<const std::string> bytes_;
+  std::size_t at_ = 0;
+};
+
+TEST_CASE("http: records that a slow peer does not take are kept, counted and sent in order",
+          "[http]") {
+  auto bytes = std::make_shared<std::string>(24 << 20, '\0');
+  for (std::size_t i = 0; i < bytes->size(); ++i) (*bytes)[i] = static_cast<char>(i * i >> 9);
+  TestService service([&](Exchange& exchange) {
+    ResponseHead head{.headers = {{"Content-Length", std::to_string(bytes->size())}}};
+    head.close_connection = true;
+    exchange.writer().Stream(std::move(head), std::make_unique<SharedBytes>(bytes));
+    return Step::Done();
+  });
+  service.service.memory = std::make_shared<MemoryBudget>();
+  const FairShare& share = service.service.memory->output;
+  TestServer server(service.service, Wire::kTlsHttp1);
+  TlsPeer peer(server.listener().port());
+  const int version = GENERATE(TLS1_2_VERSION, TLS1_3_VERSION);
+  REQUIRE(SSL_set_max_proto_version(peer.ssl(), version) == 1);
+  REQUIRE(peer.Handshake());
+
+  REQUIRE(peer.Ask());
+  const auto until = RealClock().Now() + kPatience;
+  while (share.used() == 0 && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(1));
+  }
+  CHECK(share.used() > 0);
+  CHECK(share.used() < 128 << 10);
+
+  std::string came;
+  char part[20'000];
+  while (came.size() <= bytes->size() + 4096) {
+    const int count = SSL_read(peer.ssl(), part, sizeof(part));
+    if (count <= 0) break;
+    came.append(part, static_cast<std::size_t>(count));
+  }
+
+  const std::string_view body = std::string_view(came).substr(came.find("\r\n\r\n") + 4);
+  CHECK(body.size() == bytes->size());
+  CHECK(bytes->starts_with(body));
+  // Its close_notify is the last of all.
+  CHECK(SSL_get_shutdown(peer.ssl()) == SSL_RECEIVED_SHUTDOWN);
+  CHECK(Comes(share, 0));
+}
+
 TEST_CASE("http: versions and suites are those that were set", "[http]") {
   const auto handshake = [](const ServerTlsOptions& options, int max_version,
                             const char* ciphers) -> std::string {
