@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <typeindex>
+#include <typeinfo>
 #include <unordered_set>
 #include <vector>
 
@@ -91,6 +93,14 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::string& write_buffer() { return write_buffer_; }
   // The buffer that TLS records are put together in, for one send. It is empty between writes.
   std::string& record_buffer() { return record_buffer_; }
+  // Returns the `T` of this loop, which the first call makes as T(*this): what another room keeps
+  // for all exchanges of a loop, without a lock.
+  template <class T>
+  std::shared_ptr<T> Local() {
+    std::shared_ptr<void>& local = locals_[typeid(T)];
+    if (!local) local = std::make_shared<T>(*this);
+    return std::static_pointer_cast<T>(local);
+  }
   // The Date header: "Sat, 21 Nov 2026 05:00:00 GMT".
   const std::string& Date();
   LogSink& log() const { return log_; }
@@ -159,6 +169,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   const std::unique_ptr<char[]> read_buffer_;
   std::string write_buffer_;
   std::string record_buffer_;
+  std::map<std::type_index, std::shared_ptr<void>> locals_;
   std::string date_;
   std::int64_t date_second_ = -1;
   Clock::Monotonic date_checked_{};

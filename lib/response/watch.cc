@@ -14,7 +14,9 @@
 #include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "http/loop.h"
 #include "response/end_signal.h"
+#include "response/event_lines.h"
 #include "response/gzip.h"
 #include "response/metadata.h"
 #include "response/negotiate.h"
@@ -35,12 +37,13 @@ constexpr std::size_t kUsualRoom = 16 << 10;
 class EventWriter {
  public:
   EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options,
-              codec::EncodingShare share, WatchCounters counters)
+              codec::EncodingShare share, WatchCounters counters, std::shared_ptr<EventLines> lines)
       : target_(std::move(target)),
         share_(std::move(share)),
         counters_(counters),
         negotiated_(std::move(negotiated)),
-        table_options_(table_options) {}
+        table_options_(table_options),
+        lines_(std::move(lines)) {}
 
   // True if events are binary, and not lines of text.
   bool binary() const { return negotiated_.type != codec::MediaType::kJson; }
@@ -84,7 +87,11 @@ class EventWriter {
   void Append(const Context& ctx, const watch::Event& event, runtime::EncodingPtr made,
               std::string& out) {
     const std::size_t before = out.size();
-    AppendFramed(ctx, {event, std::move(made)}, out);
+    if (lines_ == nullptr || event.object == nullptr) {
+      (void)AppendFramed(ctx, {event, std::move(made)}, out);
+    } else {
+      AppendShared(ctx, {event, std::move(made)}, out);
+    }
     counters_.Count(out.size() - before);
   }
 
@@ -106,13 +113,26 @@ class EventWriter {
            table_options_.include_object != meta::IncludeObject::kNone;
   }
 
+  // Appends the line that another watch of the loop has left, or makes it. An error is not left: it
+  // may be gone the next time.
+  void AppendShared(const Context& ctx, const Sent& sent, std::string& out) {
+    const EventLines::Form form{.target = target_, .negotiated = negotiated_};
+    const auto [line, wanted] = lines_->Find(sent.event, form);
+    if (!line.empty()) {
+      out += line;
+      return;
+    }
+    const std::size_t before = out.size();
+    const bool right = AppendFramed(ctx, sent, out);
+    if (right && wanted) lines_->Keep(sent.event, form, std::string_view(out).substr(before));
+  }
+
   // An object that cannot be encoded ends the event that was begun, so the text so far is taken
-  // back.
-  void AppendFramed(const Context& ctx, const Sent& sent, std::string& out) {
+  // back. False: an ERROR event was appended instead.
+  bool AppendFramed(const Context& ctx, const Sent& sent, std::string& out) {
     const watch::Event& event = sent.event;
     if (negotiated_.type == codec::MediaType::kProtobuf) {
-      AppendProtobuf(ctx, sent, out);
-      return;
+      return AppendProtobuf(ctx, sent, out);
     }
     if (negotiated_.type == codec::MediaType::kCbor) {
       std::string object;
@@ -124,7 +144,7 @@ class EventWriter {
         AppendStatus(status, object);
       }
       AppendCborEvent(type, object, out);
-      return;
+      return status.ok();
     }
     const std::size_t start = out.size();
     out += "{\"type\":\"";
@@ -137,6 +157,7 @@ class EventWriter {
       AppendStatus(status, out);
     }
     out += "}\n";
+    return status.ok();
   }
 
   // One item of a CBOR sequence; the object within is a whole message of its own.
@@ -226,7 +247,7 @@ class EventWriter {
     return AppendShaped(ctx, object, {event, nullptr}, out);
   }
 
-  void AppendProtobuf(const Context& ctx, const Sent& sent, std::string& out) {
+  bool AppendProtobuf(const Context& ctx, const Sent& sent, std::string& out) {
     const codec::WatchForm form{.kind = *target_.kind,
                                 .version = target_.version,
                                 .meta_version = negotiated_.shape == Shape::kObject
@@ -235,9 +256,10 @@ class EventWriter {
                                 .share = share_,
                                 .made = sent.made};
     Status status = codec::AppendWatchEventProtobuf(ctx, sent.event, form, out);
-    if (status.ok()) return;
+    if (status.ok()) return true;
     watch::Event failed{.type = watch::EventType::kError, .error = std::move(status)};
     (void)codec::AppendWatchEventProtobuf(ctx, failed, form, out);
+    return false;
   }
 
   Target target_;
@@ -246,6 +268,7 @@ class EventWriter {
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
+  std::shared_ptr<EventLines> lines_;  // Null: events are not shared.
 };
 
 // The events of one watch until it ends, for all transports.
@@ -434,14 +457,20 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
       });
   auto source = std::make_unique<EventSource>(
       exchange, exchange.ctx().WithMayBlock(options.on_pool), std::move(stream), std::move(timer));
+  const bool gzip = !socket && options.watch_list && WantsGzip(exchange, "WatchListCompression");
+  // A Table's first event differs from those after it, and on the pool each event would need a
+  // lock.
+  std::shared_ptr<EventLines> lines;
+  if (negotiated.shape != Shape::kTable && !options.on_pool && !gzip) {
+    lines = exchange.shared_loop()->Local<EventLines>();
+  }
   const auto* counters = exchange.Find<WatchCounters>();
   EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange),
-                     counters ? *counters : WatchCounters());
+                     counters ? *counters : WatchCounters(), std::move(lines));
   const std::size_t frame_bytes = writer.frame_bytes();
   const bool binary = writer.binary();
   std::unique_ptr<http::BodySource> body =
       std::make_unique<WatchBody>(std::move(source), std::move(writer), /*lengths=*/socket);
-  const bool gzip = !socket && options.watch_list && WantsGzip(exchange, "WatchListCompression");
   // A compressing body is already pulled on the pool.
   if (options.on_pool && !gzip) body = NewPoolBody(exchange, std::move(body));
   if (socket) {
