@@ -105,13 +105,11 @@ class Following {
     RETURN_IF_ERROR(LookUp(ctx));
     RETURN_IF_ERROR(FindAuthorities());
     RETURN_IF_ERROR(Make());
-    return DelegatedAuthentication{// The authenticator keeps all of this alive.
-                                   .authenticator = {self, authenticator_.get()},
-                                   .request_headers = header_names_,
-                                   .client_ca = Joined(client_ca_, proxy_ca_),
-                                   .user_ca = client_ca_,
-                                   .api_audiences = options_.api_audiences,
-                                   .metrics = metrics_};
+    return DelegatedAuthentication{
+        // The authenticator keeps all of this alive.
+        .authenticator = {self, authenticator_.get()}, .request_headers = header_names_,
+        .client_ca = Joined(client_ca_, proxy_ca_),    .user_ca = client_ca_,
+        .api_audiences = options_.api_audiences,       .metrics = metrics_};
   }
 
  private:
