@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -93,10 +94,11 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::string& write_buffer() { return write_buffer_; }
   // The buffer that TLS records are put together in, for one send. It is empty between writes.
   std::string& record_buffer() { return record_buffer_; }
-  // Returns the `T` of this loop, which the first call makes as T(*this): what another room keeps
-  // for all exchanges of a loop, without a lock.
+  // Returns the `T` of this loop, which the first call makes as T(*this): an object of another room
+  // for all exchanges of the loop. On the loop only, as there is no lock.
   template <class T>
   std::shared_ptr<T> Local() {
+    assert(Inside());
     std::shared_ptr<void>& local = locals_[typeid(T)];
     if (!local) local = std::make_shared<T>(*this);
     return std::static_pointer_cast<T>(local);

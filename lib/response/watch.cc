@@ -37,13 +37,13 @@ constexpr std::size_t kUsualRoom = 16 << 10;
 class EventWriter {
  public:
   EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options,
-              codec::EncodingShare share, WatchCounters counters, std::shared_ptr<EventLines> lines)
+              codec::EncodingShare share, WatchCounters counters, std::shared_ptr<http::Loop> loop)
       : target_(std::move(target)),
         share_(std::move(share)),
         counters_(counters),
         negotiated_(std::move(negotiated)),
         table_options_(table_options),
-        lines_(std::move(lines)) {}
+        loop_(std::move(loop)) {}
 
   // True if events are binary, and not lines of text.
   bool binary() const { return negotiated_.type != codec::MediaType::kJson; }
@@ -87,7 +87,7 @@ class EventWriter {
   void Append(const Context& ctx, const watch::Event& event, runtime::EncodingPtr made,
               std::string& out) {
     const std::size_t before = out.size();
-    if (lines_ == nullptr || event.object == nullptr) {
+    if (loop_ == nullptr || event.object == nullptr) {
       (void)AppendFramed(ctx, {event, std::move(made)}, out);
     } else {
       AppendShared(ctx, {event, std::move(made)}, out);
@@ -117,6 +117,8 @@ class EventWriter {
   // may be gone the next time.
   void AppendShared(const Context& ctx, const Sent& sent, std::string& out) {
     const EventLines::Form form{.target = target_, .negotiated = negotiated_};
+    // Not before, as the watch may have begun on the pool.
+    if (lines_ == nullptr) lines_ = loop_->Local<EventLines>();
     const auto [line, wanted] = lines_->Find(sent.event, form);
     if (!line.empty()) {
       out += line;
@@ -268,7 +270,8 @@ class EventWriter {
   Negotiated negotiated_;
   meta::TableOptions table_options_;
   bool columns_sent_ = false;
-  std::shared_ptr<EventLines> lines_;  // Null: events are not shared.
+  std::shared_ptr<http::Loop> loop_;   // The loop of all events. Null: they are not shared.
+  std::shared_ptr<EventLines> lines_;  // Null until the first event.
 };
 
 // The events of one watch until it ends, for all transports.
@@ -460,13 +463,13 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   const bool gzip = !socket && options.watch_list && WantsGzip(exchange, "WatchListCompression");
   // A Table's first event differs from those after it, and on the pool each event would need a
   // lock.
-  std::shared_ptr<EventLines> lines;
+  std::shared_ptr<http::Loop> loop;
   if (negotiated.shape != Shape::kTable && !options.on_pool && !gzip) {
-    lines = exchange.shared_loop()->Local<EventLines>();
+    loop = exchange.shared_loop();
   }
   const auto* counters = exchange.Find<WatchCounters>();
   EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange),
-                     counters ? *counters : WatchCounters(), std::move(lines));
+                     counters ? *counters : WatchCounters(), std::move(loop));
   const std::size_t frame_bytes = writer.frame_bytes();
   const bool binary = writer.binary();
   std::unique_ptr<http::BodySource> body =

@@ -53,6 +53,39 @@ http::Step SayPage(http::Exchange& exchange) {
 
 }  // namespace
 
+// Asks another server, perhaps, so that what follows it runs on the pool.
+class Asks final : public http::Filter {
+ public:
+  std::string_view name() const override { return "asks"; }
+  http::Step Begin(http::Exchange& exchange) const override {
+    if (!exchange.ctx().may_block()) return Status(Reason::kWouldBlock, "must ask");
+    return http::Step::Next();
+  }
+};
+
+// What the watches of a loop share has no lock.
+TEST_CASE("server: watches that begin on the pool send their events on their loop", "[server]") {
+  const auto server = StartWithFilters([&](server::Config& config) {
+    config.filters.before_authentication = {std::make_shared<Asks>()};
+  });
+  const auto connection = server->server().LoopbackConnection();
+  std::vector<std::unique_ptr<http::ClientStream>> watches;
+  for (int i = 0; i < 4; ++i) {
+    auto watch = connection->Open({.target = std::string(kWidgets) + "?watch=true"});
+    REQUIRE(watch.ok());
+    REQUIRE((*watch)->Head(Context::Background())->code == 200);
+    watches.push_back(*std::move(watch));
+  }
+
+  REQUIRE(server->Call("POST", kWidgets, testing::Widget("one", 1)).code == 201);
+
+  for (const auto& watch : watches) {
+    const auto event = watch->Read(Context::Background());
+    REQUIRE(event.ok());
+    CHECK(event->starts_with(R"({"type":"ADDED",)"));
+  }
+}
+
 TEST_CASE("server: a host's filter in front of authentication meets every request", "[server]") {
   const auto teapot = std::make_shared<Teapot>();
   const auto server = StartWithFilters(
