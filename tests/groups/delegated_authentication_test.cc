@@ -217,6 +217,7 @@ TEST_CASE("groups: a server leaves authentication to a cluster", "[groups]") {
       delegation::NewDelegatedAuthentication(Context::Background(), around.Options());
   INFO(authentication.status().ToString());
   REQUIRE(authentication.ok());
+  CHECK(*Extension::Delegated(*authentication).user_ca->Get() == users.pem());
   const Extension extension(*authentication);
   const auto proxy = extension.Connect(proxies.Client("aggregator"));
   const auto mallory = extension.Connect(proxies.Client("mallory"));
@@ -321,6 +322,9 @@ TEST_CASE("groups: a standalone server has front proxies beside its own users", 
   const std::string offered = *config.client_ca->Get();
   CHECK(offered.find(standalone.ca_pem) != std::string::npos);
   CHECK(offered.find(proxies.pem()) != std::string::npos);
+  const std::string of_users = *config.user_ca->Get();
+  CHECK(of_users.find(standalone.ca_pem) != std::string::npos);
+  CHECK(of_users.find(proxies.pem()) == std::string::npos);
   REQUIRE(config.request_headers != nullptr);
   CHECK(*config.request_headers->Get() == options.request_header_names);
   CHECK(config.metrics == standalone.metrics);
