@@ -353,13 +353,27 @@ std::size_t Argument(int argc, char** argv, int index, std::size_t usual) {
   return argc > index ? std::strtoul(argv[index], nullptr, 10) : usual;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+// Raises the limit of descriptors as far as it may be. Returns whether it suffices for so many
+// pipes: client, proxy and backend are in this process.
+bool EnoughDescriptors(std::size_t pipes) {
+  constexpr std::size_t kOfPipe = 4;
+  constexpr std::size_t kOthers = 1'000;
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
+  const std::size_t needed = kOfPipe * pipes + kOthers;
+  if (needed <= files.rlim_max) return true;
+  std::fprintf(stderr, "%zu pipes need %zu descriptors, and the limit is %zu (ulimit -Hn)\n", pipes,
+               needed, static_cast<std::size_t>(files.rlim_max));
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::size_t pipes = Argument(argc, argv, 1, 10'000);
+  if (!EnoughDescriptors(pipes)) return 1;
   const Backends backends;
   const Front front(backends.port(), nullptr);
   const std::size_t megabytes = Argument(argc, argv, 2, 2'048);
@@ -368,6 +382,6 @@ int main(int argc, char** argv) {
   MeasureGetsTogether(front, backends, requests);
   MeasureFast(front, backends, megabytes);
   MeasureFastTls(backends, megabytes);
-  MeasureIdle(front, backends, Argument(argc, argv, 1, 10'000));
+  MeasureIdle(front, backends, pipes);
   return 0;
 }
