@@ -104,8 +104,7 @@ ssize_t Socket::Receive(char* into, std::size_t size) {
   return count;
 }
 
-// What OpenSSL sends by itself, such as alerts and changes of keys, comes behind the records that
-// are kept.
+// Alerts and changes of keys, which OpenSSL sends by itself, come behind the records that are kept.
 ssize_t Socket::Send(const char* bytes, std::size_t size) {
   std::string* const behind = records_ != nullptr ? records_ : &unsent_;
   if (behind == &unsent_ && unsent_.empty()) {

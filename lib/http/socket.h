@@ -49,12 +49,12 @@ class Socket final {
   bool greeted() const;
 
   IoResult Read(std::span<char> into);
-  // Sends `bytes`, under TLS all records in one send. Takes all of them: what the kernel does not
-  // take is kept, and must have left before the next call. The result counts what the kernel took.
+  // Sends `bytes`, under TLS all records in one send. The bytes that the kernel does not take are
+  // kept, and must have left before the next call. The result counts those that the kernel took.
   IoResult Write(std::string_view bytes);
-  // Sends what is kept.
+  // Sends the bytes that are kept.
   IoResult Flush();
-  // Returns the size of what is kept, which is encrypted under TLS.
+  // Returns the size of the last write that is kept, until all of it has left: encrypted under TLS.
   std::size_t unsent() const { return unsent_.size(); }
   void DropUnsent();
   // Ends this side's direction.
@@ -107,9 +107,9 @@ class Socket final {
   FdWatch watch_;
   std::unique_ptr<SSL, SslFree> ssl_;
   std::string error_;
-  std::string* records_ = nullptr;  // Takes what OpenSSL sends. Null: it is sent at once.
-  std::string unsent_;              // What the kernel has not taken.
-  std::size_t unsent_at_ = 0;
+  std::string* records_ = nullptr;  // Takes the records of OpenSSL. Null: they are sent at once.
+  std::string unsent_;              // The end of a write that the kernel has not taken.
+  std::size_t unsent_at_ = 0;       // The part of it that has left since.
   TokenBucket key_updates_;
   bool key_update_flood_ = false;
   bool reset_ = false;

@@ -1,4 +1,4 @@
-// What a socket under TLS keeps of a write that the kernel does not take.
+// The end of a write that the kernel does not take, which a socket under TLS keeps.
 #include "http/socket.h"
 
 #include <openssl/ssl.h>
@@ -72,7 +72,7 @@ std::string Written(std::size_t round) {
   return std::string(60'000, static_cast<char>('a' + round % 26));
 }
 
-// Fills the way to the peer; returns what was written, whose end is kept.
+// Fills the way to the peer; returns all bytes written, the end of which is kept.
 std::string Fill(TlsPair& pair) {
   std::string sent;
   IoResult written{Io::kOk};
