@@ -4,10 +4,12 @@
 //   proxy_bench [PIPES=10000] [MEGABYTES=2048] [REQUESTS=50000]
 //
 // Bytes are relayed in plain and with TLS on both sides. Clients and backends are sockets of this
-// process that hold no heap, and threads whose CPU time is taken off. Prints a line for each
-// figure.
+// process that hold no heap, and threads whose CPU time is taken off. Idle pipes are spread over
+// servers of this process, each with descriptors of its own, so that the limit of descriptors
+// allows them. Prints a line for each figure.
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -219,18 +221,94 @@ Pair OpenPipe(const Front& front, const Backends& backends) {
   return pair;
 }
 
-void MeasureIdle(const Front& front, const Backends& backends, std::size_t count) {
-  std::vector<Pair> pipes;
-  pipes.reserve(count + 1);
-  pipes.push_back(OpenPipe(front, backends));
-  const std::size_t before = HeapBytes();
-  for (std::size_t i = 0; i < count; ++i) pipes.push_back(OpenPipe(front, backends));
-  std::printf("W18 idle pipe: %zu bytes of heap each, of %zu\n", (HeapBytes() - before) / count,
-              count);
-  for (const Pair& pair : pipes) {
-    close(pair.client);
-    close(pair.backend);
+// Each table of descriptors has the limit for itself: the calling thread, and those it starts, get
+// one of their own (unshare(2), CLONE_FILES).
+void TakeOwnDescriptors() { Must(unshare(CLONE_FILES) == 0, "unshare"); }
+
+// What a thread's table holds besides the ends of pipes, at most.
+constexpr std::size_t kOtherDescriptors = 1'000;
+
+// Raises the limit of descriptors as far as it may be, and returns it.
+std::size_t DescriptorsMax() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  return files.rlim_max;
+}
+
+// Servers that forward to one port, each with descriptors of its own for half of its pipes' ends.
+class Fronts {
+ public:
+  Fronts(int port, std::size_t count) : ports_(count), ready_(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      threads_.push_back(std::make_unique<Thread>("front", [this, port, i] {
+        TakeOwnDescriptors();
+        const Front front(port, nullptr);
+        ports_[i] = front.port();
+        ready_[i].Notify();
+        done_.Wait();
+      }));
+      ready_[i].Wait();
+    }
   }
+  Fronts(const Fronts&) = delete;
+  Fronts& operator=(const Fronts&) = delete;
+  ~Fronts() { done_.Notify(); }
+  int port(std::size_t pipe) const { return ports_[pipe % ports_.size()]; }
+
+ private:
+  std::vector<int> ports_;
+  std::vector<Notification> ready_;
+  Notification done_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+// What servers make once is not a pipe's: so many pipes are opened before any is counted.
+constexpr std::size_t kFirstPipes = 16;
+
+// Opens `count` pipes and returns the heap that each of them keeps. The clients are this thread's.
+std::size_t HeapOfPipe(const Fronts& fronts, std::size_t count) {
+  std::vector<int> clients;
+  clients.reserve(kFirstPipes + count);
+  const auto open = [&](std::size_t pipe) {
+    clients.push_back(ConnectTo(fronts.port(pipe)));
+    SendAll(clients.back(), kAsk);
+    ReadUntil(clients.back(), "\r\n\r\n");
+  };
+  for (std::size_t i = 0; i < kFirstPipes; ++i) open(i);
+  const std::size_t before = HeapBytes();
+  for (std::size_t i = 0; i < count; ++i) open(i);
+  const std::size_t bytes = (HeapBytes() - before) / count;
+  for (const int client : clients) close(client);
+  return bytes;
+}
+
+// Switches protocols on so many connections, and holds them until `done`.
+void SwitchAll(const Backends& backends, std::size_t count, const Notification& done) {
+  std::vector<int> held;
+  held.reserve(count);
+  while (held.size() < count) {
+    held.push_back(backends.Accept());
+    ReadUntil(held.back(), "\r\n\r\n");
+    SendAll(held.back(), kSwitch);
+  }
+  done.Wait();
+  for (const int backend : held) close(backend);
+}
+
+void MeasureIdle(std::size_t count) {
+  const Backends backends;
+  const std::size_t pipes_of_front = (DescriptorsMax() - kOtherDescriptors) / 2;
+  const Fronts fronts(backends.port(), count / pipes_of_front + 1);
+  Notification done;
+  const Thread switching("backends", [&] {
+    TakeOwnDescriptors();
+    SwitchAll(backends, kFirstPipes + count, done);
+  });
+  const std::size_t bytes = HeapOfPipe(fronts, count);
+  std::printf("W18 idle pipe: %zu bytes of heap each, of %zu\n", bytes, count);
+  done.Notify();
 }
 
 template <class Socket>
@@ -353,27 +431,15 @@ std::size_t Argument(int argc, char** argv, int index, std::size_t usual) {
   return argc > index ? std::strtoul(argv[index], nullptr, 10) : usual;
 }
 
-// Raises the limit of descriptors as far as it may be. Returns whether it suffices for so many
-// pipes: client, proxy and backend are in this process.
-bool EnoughDescriptors(std::size_t pipes) {
-  constexpr std::size_t kOfPipe = 4;
-  constexpr std::size_t kOthers = 1'000;
-  rlimit files{};
-  getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-  const std::size_t needed = kOfPipe * pipes + kOthers;
-  if (needed <= files.rlim_max) return true;
-  std::fprintf(stderr, "%zu pipes need %zu descriptors, and the limit is %zu (ulimit -Hn)\n", pipes,
-               needed, static_cast<std::size_t>(files.rlim_max));
-  return false;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::size_t pipes = Argument(argc, argv, 1, 10'000);
-  if (!EnoughDescriptors(pipes)) return 1;
+  if (const std::size_t needed = pipes + kOtherDescriptors; needed > DescriptorsMax()) {
+    std::fprintf(stderr, "%zu pipes need %zu descriptors, and the limit is %zu (ulimit -Hn)\n",
+                 pipes, needed, DescriptorsMax());
+    return 1;
+  }
   const Backends backends;
   const Front front(backends.port(), nullptr);
   const std::size_t megabytes = Argument(argc, argv, 2, 2'048);
@@ -382,6 +448,6 @@ int main(int argc, char** argv) {
   MeasureGetsTogether(front, backends, requests);
   MeasureFast(front, backends, megabytes);
   MeasureFastTls(backends, megabytes);
-  MeasureIdle(front, backends, pipes);
+  MeasureIdle(pipes);
   return 0;
 }
