@@ -1,5 +1,6 @@
 #pragma once  // Library-internal: other rooms include this header.
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -7,22 +8,10 @@
 #include <cstring>
 #include <string_view>
 
-// Finds the end of plain text, eight or sixteen bytes at a time.
+// Finds the end of plain text, sixteen bytes at a time.
 namespace apiserver::inline v0::text {
 
 namespace scan {
-inline constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
-inline constexpr std::uint64_t kHighs = kOnes * 0x80;
-
-// The high bit of the lowest byte that is zero (and perhaps of bytes above it).
-inline std::uint64_t ZeroByte(std::uint64_t word) { return (word - kOnes) & ~word & kHighs; }
-inline std::uint64_t Equals(std::uint64_t word, unsigned char c) {
-  return ZeroByte(word ^ (kOnes * c));
-}
-inline std::uint64_t BelowSpace(std::uint64_t word) {
-  return (word - kOnes * 0x20) & ~word & kHighs;
-}
-
 // Sixteen bytes that the compiler compares at once if the machine can.
 using Block [[gnu::vector_size(16)]] = signed char;
 
@@ -36,55 +25,58 @@ inline Block BlockOf(std::string_view text) {
   }
   return block;
 }
-// Returns the number of bytes before the first that Go's encoder escapes or has to inspect. As
-// signed numbers, control characters and all bytes beyond ASCII are below a space; '<' and '>'
-// differ in one bit, '"' and '&' too.
-inline std::size_t UnescapedIn(Block block) {
-  const auto hits =
-      (block < 0x20) | (block == '\\') | ((block | 0x02) == '>') | ((block | 0x04) == '&');
+// Returns the number of bytes before the first for which `hits`, a comparison, is true.
+inline std::size_t BytesBefore(Block hits) {
+#ifdef __SSE2__
+  using Chars [[gnu::vector_size(16)]] = char;
+  const int mask = __builtin_ia32_pmovmskb128(std::bit_cast<Chars>(hits));
+  return static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(mask) | 0x10000U));
+#else
   const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(hits);
   const auto before = [](std::uint64_t half) {
     const bool little = std::endian::native == std::endian::little;
     return static_cast<std::size_t>(little ? std::countr_zero(half) : std::countl_zero(half)) / 8;
   };
   return halves[0] != 0 ? before(halves[0]) : 8 + before(halves[1]);
+#endif
+}
+// Returns the number of bytes before the first that Go's encoder escapes or has to inspect. As
+// signed numbers, control characters and all bytes beyond ASCII are below a space; '<' and '>'
+// differ in one bit, '"' and '&' too.
+inline std::size_t UnescapedIn(Block block) {
+  return BytesBefore((block < 0x20) | (block == '\\') | ((block | 0x02) == '>') |
+                     ((block | 0x04) == '&'));
 }
 }  // namespace scan
 
-// Returns the number of bytes of `text` before the first for which `word_hits` (on eight, little
-// endian) or `byte_hits` (on one) is true.
-template <class WordHits, class ByteHits>
-std::size_t PrefixWithout(std::string_view text, WordHits word_hits, ByteHits byte_hits) {
-  std::size_t i = 0;
-  if constexpr (std::endian::native == std::endian::little) {
-    for (; i + 8 <= text.size(); i += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, text.data() + i, 8);
-      const std::uint64_t hits = word_hits(word);
-      if (hits != 0) return i + static_cast<std::size_t>(std::countr_zero(hits)) / 8;
-    }
-    if (i == text.size()) return i;
-    // Reads the last eight bytes, some of them for the second time: those have no hits.
-    if (text.size() >= 8) {
-      const std::size_t last = text.size() - 8;
-      std::uint64_t word = 0;
-      std::memcpy(&word, text.data() + last, 8);
-      const std::uint64_t hits = word_hits(word);
-      return hits == 0 ? text.size() : last + static_cast<std::size_t>(std::countr_zero(hits)) / 8;
-    }
+// Returns the number of bytes of `text` before the first for which `hits`, of a block, is true. It
+// is called for the zeros behind a text of fewer bytes than a block, too.
+template <class Hits>
+std::size_t PrefixWithout(std::string_view text, Hits hits) {
+  constexpr std::size_t kBlock = sizeof(scan::Block);
+  if (text.size() < kBlock) {
+    return std::min(scan::BytesBefore(hits(scan::BlockOf(text))), text.size());
   }
-  while (i < text.size() && !byte_hits(static_cast<unsigned char>(text[i]))) ++i;
-  return i;
+  const auto before = [text, hits](std::size_t at) {
+    scan::Block block;
+    std::memcpy(&block, text.data() + at, kBlock);
+    return scan::BytesBefore(hits(block));
+  };
+  // Reads the last block, some of it for the second time: that part has no hits.
+  const std::size_t last = text.size() - kBlock;
+  for (std::size_t at = 0; at < last; at += kBlock) {
+    const std::size_t plain = before(at);
+    if (plain < kBlock) return at + plain;
+  }
+  return last + before(last);
 }
 
 // Returns the length of the text before the first quote, backslash or control character.
 inline std::size_t PlainPrefix(std::string_view text) {
-  return PrefixWithout(
-      text,
-      [](std::uint64_t word) {
-        return scan::BelowSpace(word) | scan::Equals(word, '"') | scan::Equals(word, '\\');
-      },
-      [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; });
+  using Bytes [[gnu::vector_size(16)]] = unsigned char;
+  return PrefixWithout(text, [](scan::Block block) {
+    return (std::bit_cast<Bytes>(block) < 0x20) | (block == '"') | (block == '\\');
+  });
 }
 
 // Returns the length of the text before the first byte that Go's encoder escapes or has to inspect:
@@ -118,9 +110,7 @@ inline std::size_t CopyUnescaped(std::string_view text, char* out) {
 }
 
 inline std::size_t AsciiPrefix(std::string_view text) {
-  return PrefixWithout(
-      text, [](std::uint64_t word) { return word & scan::kHighs; },
-      [](unsigned char c) { return c >= 0x80; });
+  return PrefixWithout(text, [](scan::Block block) { return block < 0; });
 }
 
 }  // namespace apiserver::inline v0::text

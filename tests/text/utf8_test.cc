@@ -88,6 +88,12 @@ TEST_CASE("text: a scan stops at the first byte that is not plain", "[text]") {
       CHECK(PlainPrefix(plain + c) == before + 1);
       CHECK(UnescapedPrefix(plain + c + plain) == before);
     }
+    for (const char c : {'\0', '\x7f', '\x80', '\xff', ' '}) {
+      const bool control = c == '\0';
+      const bool ascii = c == '\0' || c == '\x7f' || c == ' ';
+      CHECK(PlainPrefix(plain + c + plain) == (control ? before : 2 * before + 1));
+      CHECK(AsciiPrefix(plain + c + plain) == (ascii ? 2 * before + 1 : before));
+    }
     CHECK(AsciiPrefix(plain + "<\x80") == before + 1);
     CHECK(PlainPrefix(plain) == before);
     CHECK(UnescapedPrefix(plain) == before);
