@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <utility>
 
@@ -35,14 +36,39 @@ constexpr std::string_view kLabelValueMessage =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
     "'.', and must start and end with an alphanumeric character";
 
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLowerOrDigit(char c) { return IsLower(c) || IsDigit(c); }
-bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLowerOrDigit(char c) { return IsLower(c) || IsDigit(c); }
+constexpr bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
+
+// Says of every byte whether it may stand within a text of a kind.
+using Within = std::array<bool, 256>;
+constexpr Within WithinLabel() {
+  Within within{};
+  for (std::size_t i = 0; i < within.size(); ++i) {
+    const char c = static_cast<char>(i);
+    within[i] = IsLowerOrDigit(c) || c == '-';
+  }
+  return within;
+}
+constexpr Within WithinKey() {
+  Within within{};
+  for (std::size_t i = 0; i < within.size(); ++i) {
+    const char c = static_cast<char>(i);
+    within[i] = IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
+  }
+  return within;
+}
+
+bool AreAll(std::string_view value, const Within& within) {
+  return std::ranges::all_of(value,
+                             [&within](char c) { return within[static_cast<unsigned char>(c)]; });
+}
 
 bool MatchesDns1123Label(std::string_view value) {
+  static constexpr Within kWithin = WithinLabel();
   return !value.empty() && IsLowerOrDigit(value.front()) && IsLowerOrDigit(value.back()) &&
-         std::ranges::all_of(value, [](char c) { return IsLowerOrDigit(c) || c == '-'; });
+         AreAll(value, kWithin);
 }
 
 bool MatchesDns1123Subdomain(std::string_view value) {
@@ -55,9 +81,9 @@ bool MatchesDns1123Subdomain(std::string_view value) {
 }
 
 bool MatchesKey(std::string_view value) {
+  static constexpr Within kWithin = WithinKey();
   return !value.empty() && IsAlphanumeric(value.front()) && IsAlphanumeric(value.back()) &&
-         std::ranges::all_of(
-             value, [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+         AreAll(value, kWithin);
 }
 
 // MaxLength is the complaint of apimachinery's validation package, which
@@ -94,9 +120,10 @@ std::string MaskTrailingDash(std::string_view name) {
   return std::string(name.substr(0, name.size() - 2)) + "a";
 }
 
-Complaints SubdomainComplaints(std::string_view value, std::string too_long) {
+// `too_long` makes the complaint, which most names do not need.
+Complaints SubdomainComplaints(std::string_view value, std::string (*too_long)(std::size_t)) {
   Complaints complaints;
-  if (value.size() > kSubdomainBytesMax) complaints.push_back(std::move(too_long));
+  if (value.size() > kSubdomainBytesMax) complaints.push_back(too_long(kSubdomainBytesMax));
   if (!MatchesDns1123Subdomain(value)) {
     complaints.push_back(
         Mismatch(kDns1123SubdomainMessage, kDns1123SubdomainPattern, {"example.com"}));
@@ -119,7 +146,7 @@ Complaints IsDNS1123Label(std::string_view value) {
 }
 
 Complaints IsDNS1123Subdomain(std::string_view value) {
-  return SubdomainComplaints(value, MaxLength(kSubdomainBytesMax));
+  return SubdomainComplaints(value, &MaxLength);
 }
 
 Complaints IsDNS1035Label(std::string_view value) {
@@ -146,8 +173,7 @@ Complaints IsQualifiedName(std::string_view value) {
     if (prefix.empty()) {
       complaints.emplace_back("prefix part must be non-empty");
     } else {
-      for (const std::string& complaint :
-           SubdomainComplaints(prefix, ContentMaxLength(kSubdomainBytesMax))) {
+      for (const std::string& complaint : SubdomainComplaints(prefix, &ContentMaxLength)) {
         complaints.push_back("prefix part " + complaint);
       }
     }

@@ -119,8 +119,9 @@ ErrorList ValidateAnnotations(Value annotations, const Path& path) {
   ErrorList errors;
   std::size_t bytes = 0;
   for (const runtime::Member& annotation : annotations.members()) {
-    // Case does not matter here, so that the prefix may have capitals.
-    if (!errors.full()) {
+    // Case does not matter here, so that the prefix may have capitals. A name that is good with
+    // them, as nearly all are, is good without.
+    if (!errors.full() && !IsQualifiedName(annotation.key).empty()) {
       InvalidEach(IsQualifiedName(Lower(annotation.key)), annotation.key, path, errors);
     }
     bytes += annotation.key.size() + annotation.value.AsString().size();
