@@ -267,6 +267,11 @@ class JsonBuilder {
       }
       return false;
     }
+    // Stored objects and Go's clients have their maps in order.
+    const auto unordered = [](const Member& a, const Member& b) { return a.key >= b.key; };
+    if (std::adjacent_find(members.begin(), members.end(), unordered) == members.end()) {
+      return false;
+    }
     std::vector<std::string_view> keys;
     keys.reserve(members.size());
     for (const Member& member : members) keys.push_back(member.key);
