@@ -204,8 +204,18 @@ std::optional<std::string> CanonicalIP(std::string_view text) {
   if (inet_ntop(AF_INET6, &address, printed.data(), printed.size()) == nullptr) return std::nullopt;
   std::string canonical(printed.data());
   constexpr std::string_view kMapped = "::ffff:";
-  if (IN6_IS_ADDR_V4MAPPED(&address)) canonical.erase(0, kMapped.size());
-  return canonical;
+  if (IN6_IS_ADDR_V4MAPPED(&address)) return canonical.substr(kMapped.size());
+  if (canonical.find('.') == std::string::npos) return canonical;
+  // C also prints "::1.2.3.4", where Go has groups of hexadecimal digits.
+  std::string groups = "::";
+  for (const int byte : {12, 14}) {
+    const int group = address.s6_addr[byte] * 256 + address.s6_addr[byte + 1];
+    std::array<char, 4> digits{};
+    const auto [end, error] =
+        std::to_chars(digits.data(), digits.data() + digits.size(), group, 16);
+    groups.append(byte == 12 ? "" : ":").append(digits.data(), end);
+  }
+  return groups;
 }
 
 }  // namespace apiserver::v0::text

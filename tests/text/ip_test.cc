@@ -123,6 +123,8 @@ TEST_CASE("text: an address is printed as Go's net.IP is", "[text]") {
       {"::ffff:a00:1", "10.0.0.1"},
       {"2001:DB8:0:0:0:0:0:1", "2001:db8::1"},
       {"::", "::"},
+      {"::1.2.3.4", "::102:304"},
+      {"::0.2.3.4", "::2:304"},
       {"0:0:0:0:0:0:0:1", "::1"}};
   for (const auto& [text, printed] : rows) {
     CAPTURE(text);
