@@ -61,6 +61,11 @@ Value Mutated(Value value, std::string_view mutation, Arena& arena) {
   if (mutation == "empty") {
     return value.is_map() ? Value::Map({}) : value.is_list() ? Value::List({}) : Value::String("");
   }
+  if (mutation.starts_with('=')) {
+    const auto given = apiserver::codec::ParseJson(mutation.substr(1), arena);
+    REQUIRE(given.ok());
+    return *given;
+  }
   std::int64_t number = 0;
   std::from_chars(mutation.data(), mutation.data() + mutation.size(), number);
   return Value::Int(number);
@@ -137,6 +142,23 @@ std::string Ours(const apiserver::http::ClientResponse& response) {
   return Answer(response.code, std::move(causes), FirstLine((*body)["message"].AsString()));
 }
 
+// The texts of the Warning headers, which are `299 - "text"`.
+std::vector<std::string> Warnings(const apiserver::http::ClientResponse& response) {
+  constexpr std::string_view kFront = "299 - \"";
+  std::vector<std::string> warnings;
+  for (const std::string_view header : response.headers.GetAll("Warning")) {
+    REQUIRE(header.starts_with(kFront));
+    warnings.emplace_back(header.substr(kFront.size(), header.size() - kFront.size() - 1));
+  }
+  return warnings;
+}
+
+std::vector<std::string> Texts(Value list) {
+  std::vector<std::string> texts;
+  for (const Value& text : list.items()) texts.emplace_back(text.AsString());
+  return texts;
+}
+
 // The objects of creates.jsonl by path and name.
 std::map<std::string, Value> Seeds(const JsonLines& creates) {
   std::map<std::string, Value> seeds;
@@ -171,6 +193,58 @@ Value Sorted(Value value, Arena& arena) {
   return map.Build();
 }
 
+// Creates the objects of updates.jsonl, and returns them as a GET answers them, by their paths.
+std::map<std::string, Value> Store(TestServer& server, const JsonLines& creates, Arena& kept) {
+  std::map<std::string, Value> stored;
+  for (const auto& [path, seed] : Seeds(creates)) {
+    const std::string name = "u" + JsonLines::Text(seed["metadata"], "name");
+    const Value metadata =
+        apiserver::runtime::With(seed["metadata"], "name", Value::String(kept.Copy(name)), kept);
+    const Value object = apiserver::runtime::With(seed, "metadata", metadata, kept);
+    const std::string collection = path.substr(0, path.rfind('/'));
+    const auto created = server.Call("POST", collection, Text(object));
+    INFO(created.body);
+    REQUIRE(created.code == 201);
+    const auto got = server.Call("GET", collection + "/" + name);
+    const auto value = apiserver::codec::ParseJson(got.body, kept);
+    REQUIRE(value.ok());
+    stored[collection + "/" + name] = apiserver::runtime::Copy(*value, kept);
+  }
+  return stored;
+}
+
+// The columns of a table as tables.jsonl has them: without descriptions, which are ours.
+std::string Columns(Value table) {
+  std::string text;
+  for (const Value& column : table["columnDefinitions"].items()) {
+    for (const char* const key : {"name", "type", "format"}) {
+      text.append(column[key].AsString()).append("|");
+    }
+    text.append(std::to_string(column["priority"].AsInt())).append("\n");
+  }
+  return text;
+}
+
+std::string RecordedColumns(Value columns) {
+  std::string text;
+  for (const Value& column : columns.items()) {
+    for (std::size_t i = 0; i < 3; ++i) text.append(column.at(i).AsString()).append("|");
+    text.append(std::to_string(column.at(3).AsInt())).append("\n");
+  }
+  return text;
+}
+
+// The cells of a row but those that tell how long ago something was.
+std::string LastingCells(Value cells, Value columns) {
+  std::string text;
+  for (std::size_t i = 0; i < cells.items().size(); ++i) {
+    const std::string_view column = columns.at(i).at(0).AsString();
+    const bool time = column == "Age" || column.ends_with(" Seen");
+    text += (time ? "-" : Text(cells.at(i))) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("groups: objects of core get what a kube-apiserver gives them", "[groups]") {
@@ -186,6 +260,7 @@ TEST_CASE("groups: objects of core get what a kube-apiserver gives them", "[grou
     const auto body = apiserver::codec::ParseJson(answer.body, arena);
     REQUIRE(body.ok());
     CHECK(Settled(Sorted(*body, arena), arena) == Settled(Sorted(row["object"], arena), arena));
+    CHECK(Warnings(answer) == Texts(row["warnings"]));
   }
 }
 
@@ -209,21 +284,7 @@ TEST_CASE("groups: updates of core are refused in a kube-apiserver's words", "[g
   const JsonLines creates(kFolder + "creates.jsonl");
   const JsonLines updates(kFolder + "updates.jsonl");
   Arena kept;
-  std::map<std::string, Value> stored;
-  for (const auto& [path, seed] : Seeds(creates)) {
-    const std::string name = "u" + JsonLines::Text(seed["metadata"], "name");
-    const Value metadata =
-        apiserver::runtime::With(seed["metadata"], "name", Value::String(kept.Copy(name)), kept);
-    const Value object = apiserver::runtime::With(seed, "metadata", metadata, kept);
-    const std::string collection = path.substr(0, path.rfind('/'));
-    const auto created = server->Call("POST", collection, Text(object));
-    INFO(created.body);
-    REQUIRE(created.code == 201);
-    const auto got = server->Call("GET", collection + "/" + name);
-    const auto value = apiserver::codec::ParseJson(got.body, kept);
-    REQUIRE(value.ok());
-    stored[collection + "/" + name] = apiserver::runtime::Copy(*value, kept);
-  }
+  const std::map<std::string, Value> stored = Store(*server, creates, kept);
   for (const Value& row : updates.rows()) {
     const std::string path = JsonLines::Text(row, "path") + "/" + JsonLines::Text(row, "seed");
     Arena arena;
@@ -236,5 +297,28 @@ TEST_CASE("groups: updates of core are refused in a kube-apiserver's words", "[g
     const auto body = apiserver::codec::ParseJson(answer.body, arena);
     REQUIRE(body.ok());
     CHECK((*body)["metadata"]["generation"].AsInt() == row["generation"].AsInt());
+  }
+}
+
+TEST_CASE("groups: objects of core are printed as a kube-apiserver prints them", "[groups]") {
+  const auto server = StartCore();
+  const JsonLines creates(kFolder + "creates.jsonl");
+  const JsonLines tables(kFolder + "tables.jsonl");
+  Arena kept;
+  Store(*server, creates, kept);
+  for (const Value& recorded : tables.rows()) {
+    const std::string path = JsonLines::Text(recorded, "path");
+    INFO(path);
+    const auto answer =
+        server->Call("GET", path, "", {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io"}});
+    const auto table = apiserver::codec::ParseJson(answer.body, kept);
+    REQUIRE(table.ok());
+    CHECK(Columns(*table) == RecordedColumns(recorded["columns"]));
+    const Value rows = (*table)["rows"];
+    REQUIRE(rows.size() == recorded["rows"].size());
+    for (std::size_t i = 0; i < rows.items().size(); ++i) {
+      CHECK(LastingCells(rows.at(i)["cells"], recorded["columns"]) ==
+            LastingCells(recorded["rows"].at(i), recorded["columns"]));
+    }
   }
 }

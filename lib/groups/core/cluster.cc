@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -7,6 +6,8 @@
 
 #include "apiserver/groups/core.h"
 #include "base/status_macros.h"
+#include "groups/core/config_map_strategy.h"
+#include "groups/core/field_text.h"
 #include "groups/core/kinds.h"
 #include "groups/core/node_strategy.h"
 #include "groups/core/pod_binding.h"
@@ -18,28 +19,15 @@ namespace apiserver::v0::groups::core {
 namespace {
 
 using runtime::Object;
-using runtime::Value;
-
-// Returns the text of a member by its path. A bool that is missing is false.
-std::string TextAt(const Object& object, std::string_view path, bool is_bool) {
-  Value value = object.root();
-  while (!path.empty()) {
-    const std::size_t dot = std::min(path.find('.'), path.size());
-    value = value[path.substr(0, dot)];
-    path.remove_prefix(std::min(dot + 1, path.size()));
-  }
-  if (is_bool) return value.AsBool() ? "true" : "false";
-  return std::string(value.AsString());
-}
 
 // Follows ToSelectableFields of pkg/registry/core/pod.
 std::string PodField(const Object& pod, std::string_view field) {
   if (field == "spec.host") field = "spec.nodeName";
-  return TextAt(pod, field, field == "spec.hostNetwork");
+  return FieldText(pod, field, field == "spec.hostNetwork");
 }
 
 std::string NodeField(const Object& node, std::string_view field) {
-  return TextAt(node, field, field == "spec.unschedulable");
+  return FieldText(node, field, field == "spec.unschedulable");
 }
 
 // Adds what most resources here need besides what all built-in kinds do.
@@ -76,6 +64,14 @@ server::Resource NodeResource(runtime::KindPtr kind, const Clock& clock) {
   return nodes;
 }
 
+Result<server::Resource> ResourceOfKind(const runtime::KindPtr& kind, const Clock& clock) {
+  if (kind->kind() == "ConfigMap") {
+    return ClusterResource(kind, NewConfigMapStrategy(), NewConfigMapColumns(clock));
+  }
+  if (kind->kind() == "Pod") return PodResource(kind, clock);
+  return NodeResource(kind, clock);
+}
+
 }  // namespace
 
 Result<std::vector<server::Resource>> ClusterResources(const Clock& clock) {
@@ -83,11 +79,7 @@ Result<std::vector<server::Resource>> ClusterResources(const Clock& clock) {
   std::vector<server::Resource> resources;
   resources.reserve(kinds.size());
   for (const runtime::KindPtr& kind : kinds) {
-    if (kind->kind() == "Pod") {
-      ASSIGN_OR_RETURN(resources.emplace_back(), PodResource(kind, clock));
-    } else {
-      resources.push_back(NodeResource(kind, clock));
-    }
+    ASSIGN_OR_RETURN(resources.emplace_back(), ResourceOfKind(kind, clock));
   }
   return resources;
 }

@@ -35,6 +35,24 @@ runtime::KindOptions PodKind() {
                                 "status.podIP", "status.nominatedNodeName"}};
 }
 
+runtime::KindOptions ConfigMapKind() {
+  return {.kind = "ConfigMap", .plural = "configmaps", .short_names = {"cm"}};
+}
+
+runtime::KindOptions EndpointsKind() {
+  return {.kind = "Endpoints", .plural = "endpoints", .short_names = {"ep"}};
+}
+
+runtime::KindOptions EventKind() {
+  return {.kind = "Event",
+          .plural = "events",
+          .short_names = {"ev"},
+          .selectable_fields = {
+              "involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
+              "involvedObject.uid", "involvedObject.apiVersion", "involvedObject.resourceVersion",
+              "involvedObject.fieldPath", "reason", "reportingComponent", "type"}};
+}
+
 // Follows pkg/apis/core/v1/defaults.go and conversion.go.
 void SetSecretDefaults(runtime::Object& secret) {
   MoveStringData(secret);
@@ -44,30 +62,23 @@ void SetSecretDefaults(runtime::Object& secret) {
 }  // namespace
 
 Result<std::vector<runtime::KindPtr>> Kinds() {
-  return KindsOfV1(
-      workloads_api::Descriptors(), kPackage,
-      {{.kind = "ConfigMap", .plural = "configmaps", .short_names = {"cm"}},
-       {.kind = "Endpoints", .plural = "endpoints", .short_names = {"ep"}},
-       {.kind = "Event",
-        .plural = "events",
-        .short_names = {"ev"},
-        .selectable_fields = {"involvedObject.kind", "involvedObject.namespace",
-                              "involvedObject.name", "involvedObject.uid",
-                              "involvedObject.apiVersion", "involvedObject.resourceVersion",
-                              "involvedObject.fieldPath", "reason", "reportingComponent", "type"}},
-       {.kind = "Namespace",
-        .plural = "namespaces",
-        .short_names = {"ns"},
-        .namespaced = false,
-        .selectable_fields = {"status.phase"}},
-       PodKind(),
-       SecretKind(),
-       {.kind = "Service",
-        .plural = "services",
-        .short_names = {"svc"},
-        .categories = {"all"},
-        .selectable_fields = {"spec.clusterIP", "spec.type"}},
-       ServiceAccountKind()});
+  return KindsOfV1(workloads_api::Descriptors(), kPackage,
+                   {ConfigMapKind(),
+                    EndpointsKind(),
+                    EventKind(),
+                    {.kind = "Namespace",
+                     .plural = "namespaces",
+                     .short_names = {"ns"},
+                     .namespaced = false,
+                     .selectable_fields = {"status.phase"}},
+                    PodKind(),
+                    SecretKind(),
+                    {.kind = "Service",
+                     .plural = "services",
+                     .short_names = {"svc"},
+                     .categories = {"all"},
+                     .selectable_fields = {"spec.clusterIP", "spec.type"}},
+                    ServiceAccountKind()});
 }
 
 Result<std::vector<runtime::KindPtr>> ServedKinds() {
@@ -96,7 +107,8 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
                      .short_names = {"no"},
                      .namespaced = false,
                      .versions = {{.set_defaults = &SetNodeDefaults}},
-                     .selectable_fields = {"spec.unschedulable"}}});
+                     .selectable_fields = {"spec.unschedulable"}},
+                    ConfigMapKind()});
 }
 
 }  // namespace apiserver::v0::groups::core
