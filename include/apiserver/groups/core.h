@@ -47,7 +47,7 @@ struct Options {
 // kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, const Options& options);
 
-// Returns config maps, pods and nodes, pods first, as a kube-apiserver serves them: with
+// Returns config maps, endpoints, pods and nodes, pods first, as a kube-apiserver serves them: with
 // Kubernetes' defaults, validation, strategies, columns and field selectors; nodes with their
 // status, pods with status, binding, eviction, ephemeralcontainers and resize. A host adds
 // subresources of its own, such as pods/exec, and passes them to server::InstallKinds(). An

@@ -7,6 +7,7 @@
 #include "apiserver/groups/core.h"
 #include "base/status_macros.h"
 #include "groups/core/config_map_strategy.h"
+#include "groups/core/endpoints_strategy.h"
 #include "groups/core/field_text.h"
 #include "groups/core/kinds.h"
 #include "groups/core/node_strategy.h"
@@ -67,6 +68,9 @@ server::Resource NodeResource(runtime::KindPtr kind, const Clock& clock) {
 Result<server::Resource> ResourceOfKind(const runtime::KindPtr& kind, const Clock& clock) {
   if (kind->kind() == "ConfigMap") {
     return ClusterResource(kind, NewConfigMapStrategy(), NewConfigMapColumns(clock));
+  }
+  if (kind->kind() == "Endpoints") {
+    return ClusterResource(kind, NewEndpointsStrategy(), NewEndpointsColumns(clock));
   }
   if (kind->kind() == "Pod") return PodResource(kind, clock);
   return NodeResource(kind, clock);

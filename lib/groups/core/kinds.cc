@@ -5,6 +5,7 @@
 
 #include "apiserver/groups/core.h"
 #include "base/status_macros.h"
+#include "groups/core/endpoints_strategy.h"
 #include "groups/core/node_strategy.h"
 #include "groups/core/pod_defaults.h"
 #include "groups/core/secret_data.h"
@@ -100,6 +101,10 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
   // Names that clients of before use; podIPs can be asked for and is never found.
   pod.selectable_fields.insert(pod.selectable_fields.end(), {"spec.host", "status.podIPs"});
   pod.versions = {{.set_defaults = &SetPodDefaults}};
+  runtime::KindOptions endpoints = EndpointsKind();
+  endpoints.versions = {{.deprecation_warning = "v1 Endpoints is deprecated in v1.33+; use "
+                                                "discovery.k8s.io/v1 EndpointSlice",
+                         .set_defaults = &SetEndpointsDefaults}};
   return KindsOfV1(workloads_api::Descriptors(), kPackage,
                    {std::move(pod),
                     {.kind = "Node",
@@ -108,7 +113,8 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
                      .namespaced = false,
                      .versions = {{.set_defaults = &SetNodeDefaults}},
                      .selectable_fields = {"spec.unschedulable"}},
-                    ConfigMapKind()});
+                    ConfigMapKind(),
+                    std::move(endpoints)});
 }
 
 }  // namespace apiserver::v0::groups::core
