@@ -47,11 +47,12 @@ struct Options {
 // kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, const Options& options);
 
-// Returns config maps, endpoints, pods and nodes, pods first, as a kube-apiserver serves them: with
-// Kubernetes' defaults, validation, strategies, columns and field selectors; nodes with their
-// status, pods with status, binding, eviction, ephemeralcontainers and resize. A host adds
+// Returns config maps, endpoints, events, pods and nodes, pods first, as a kube-apiserver serves
+// them: with Kubernetes' defaults, validation, strategies, columns and field selectors; nodes with
+// their status, pods with status, binding, eviction, ephemeralcontainers and resize. A host adds
 // subresources of its own, such as pods/exec, and passes them to server::InstallKinds(). An
-// eviction asks no PodDisruptionBudget: there are none.
+// eviction asks no PodDisruptionBudget: there are none. Events do not expire unless the host sets
+// registry::StoreOptions::ttl.
 //
 //   ASSIGN_OR_RETURN(auto resources, groups::core::ClusterResources(*storage.clock));
 //   RETURN_IF_ERROR(server::InstallKinds(*server, storage, std::move(resources)).status());

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "groups/core/config_map_strategy.h"
 #include "groups/core/endpoints_strategy.h"
+#include "groups/core/event_strategy.h"
 #include "groups/core/field_text.h"
 #include "groups/core/kinds.h"
 #include "groups/core/node_strategy.h"
@@ -71,6 +72,9 @@ Result<server::Resource> ResourceOfKind(const runtime::KindPtr& kind, const Cloc
   }
   if (kind->kind() == "Endpoints") {
     return ClusterResource(kind, NewEndpointsStrategy(), NewEndpointsColumns(clock));
+  }
+  if (kind->kind() == "Event") {
+    return ClusterResource(kind, NewEventStrategy(), NewEventColumns(clock), &EventField);
   }
   if (kind->kind() == "Pod") return PodResource(kind, clock);
   return NodeResource(kind, clock);

@@ -105,6 +105,8 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
   endpoints.versions = {{.deprecation_warning = "v1 Endpoints is deprecated in v1.33+; use "
                                                 "discovery.k8s.io/v1 EndpointSlice",
                          .set_defaults = &SetEndpointsDefaults}};
+  runtime::KindOptions event = EventKind();
+  event.selectable_fields.emplace_back("source");
   return KindsOfV1(workloads_api::Descriptors(), kPackage,
                    {std::move(pod),
                     {.kind = "Node",
@@ -114,7 +116,8 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
                      .versions = {{.set_defaults = &SetNodeDefaults}},
                      .selectable_fields = {"spec.unschedulable"}},
                     ConfigMapKind(),
-                    std::move(endpoints)});
+                    std::move(endpoints),
+                    std::move(event)});
 }
 
 }  // namespace apiserver::v0::groups::core

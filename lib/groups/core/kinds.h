@@ -11,7 +11,7 @@ namespace apiserver::inline v0::groups::core {
 Result<std::vector<runtime::KindPtr>> ServedKinds();
 // Returns Binding, the body of pods/binding and bindings.
 Result<runtime::KindPtr> BindingKind();
-// Returns ConfigMap, Endpoints, Pod and Node with these defaults.
+// Returns ConfigMap, Endpoints, Event, Pod and Node with these defaults.
 Result<std::vector<runtime::KindPtr>> ClusterKinds();
 
 }  // namespace apiserver::inline v0::groups::core
