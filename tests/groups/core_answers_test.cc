@@ -10,6 +10,7 @@
 
 #include "apiserver/base/clock.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
 #include "apiserver/testing/server/test_server.h"
 #include "json_lines.h"
@@ -27,9 +28,11 @@ const std::string kDryRun = "?dryRun=All";
 
 std::unique_ptr<TestServer> StartCore() {
   apiserver::testing::TestServerOptions options;
-  auto resources = apiserver::groups::core::ClusterResources(apiserver::RealClock());
-  REQUIRE(resources.ok());
-  options.kinds = std::move(*resources);
+  for (auto resources : {apiserver::groups::core::ClusterResources(apiserver::RealClock()),
+                         apiserver::groups::coordination::Resources(apiserver::RealClock())}) {
+    REQUIRE(resources.ok());
+    for (auto& resource : *resources) options.kinds.push_back(std::move(resource));
+  }
   auto server = apiserver::testing::StartTestServer(std::move(options));
   INFO(server.status().ToString());
   REQUIRE(server.ok());
