@@ -12,6 +12,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/groups/coordination.h"
 #include "apiserver/groups/core.h"
+#include "apiserver/groups/discovery.h"
 #include "apiserver/testing/server/test_server.h"
 #include "json_lines.h"
 
@@ -29,7 +30,8 @@ const std::string kDryRun = "?dryRun=All";
 std::unique_ptr<TestServer> StartCore() {
   apiserver::testing::TestServerOptions options;
   for (auto resources : {apiserver::groups::core::ClusterResources(apiserver::RealClock()),
-                         apiserver::groups::coordination::Resources(apiserver::RealClock())}) {
+                         apiserver::groups::coordination::Resources(apiserver::RealClock()),
+                         apiserver::groups::discovery::Resources(apiserver::RealClock())}) {
     REQUIRE(resources.ok());
     for (auto& resource : *resources) options.kinds.push_back(std::move(resource));
   }
