@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,6 +93,19 @@ Status Choose(const Result<std::vector<KindPtr>>& kinds, const std::vector<std::
   return {};
 }
 
+// Lets events expire, as in a kube-apiserver.
+void ExpireEvents(std::vector<server::Resource>& resources, std::chrono::milliseconds ttl) {
+  for (server::Resource& resource : resources) {
+    if (resource.kind->kind() != "Event") continue;
+    resource.configure =
+        [built_in = std::move(resource.configure),
+         seconds = std::chrono::ceil<std::chrono::seconds>(ttl)](registry::StoreOptions& store) {
+          built_in(store);
+          store.ttl = [seconds](const Object&, bool) { return std::optional(seconds); };
+        };
+  }
+}
+
 // Serves service accounts, with their tokens, and secrets.
 Status InstallAccounts(server::GenericAPIServer& api, const CoreOptions& options) {
   groups::core::Options core{.storage = options.storage, .tokens = options.tokens};
@@ -117,11 +131,14 @@ Status InstallCore(server::GenericAPIServer& api, const CoreOptions& options) {
   APISERVER_RETURN_IF_ERROR(InstallAccounts(api, options));
   APISERVER_ASSIGN_OR_RETURN(std::vector<server::Resource> resources,
                              groups::core::ClusterResources(*storage.clock));
-  APISERVER_RETURN_IF_ERROR(Choose(groups::core::Kinds(),
-                                   {"ConfigMap", "Endpoints", "Event", "Namespace", "Service"}, api,
-                                   resources));
-  APISERVER_RETURN_IF_ERROR(Choose(groups::coordination::Kinds(), {"Lease"}, api, resources));
-  APISERVER_RETURN_IF_ERROR(Choose(groups::discovery::Kinds(), {"EndpointSlice"}, api, resources));
+  ExpireEvents(resources, options.event_ttl);
+  APISERVER_RETURN_IF_ERROR(
+      Choose(groups::core::Kinds(), {"Namespace", "Service"}, api, resources));
+  for (auto further : {groups::coordination::Resources(*storage.clock),
+                       groups::discovery::Resources(*storage.clock)}) {
+    APISERVER_RETURN_IF_ERROR(further.status());
+    for (server::Resource& resource : *further) resources.push_back(std::move(resource));
+  }
   registry::StorageConfig as_upstream = storage;
   as_upstream.resource_prefix = &ResourcePrefix;
   APISERVER_ASSIGN_OR_RETURN(const auto connections,

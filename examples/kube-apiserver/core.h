@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "apiserver/admission/namespaces.h"
@@ -23,6 +24,8 @@ struct CoreOptions {
   const apiserver::controlplane::TokenRequestOptions& token_requests;
   // For pods/exec, log, proxy and their like.
   const apiserver::controlplane::ConnectionsOptions& connections;
+  // How long an event is kept after its last change.
+  std::chrono::milliseconds event_ttl;
 };
 
 // Serves the kinds that clients expect of every cluster: namespaces, config maps, events, secrets,

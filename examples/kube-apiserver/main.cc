@@ -2,6 +2,7 @@
 // accounts, admission webhooks and policies, CustomResourceDefinitions, and extension servers
 // behind an aggregator, on the embedded store or on etcd. What runs pods is not here.
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   kube::Accounts accounts(tokens);
   const auto dialer = apiserver::http::NewDialer();
   apiserver::controlplane::ConnectionsOptions connections{.dialer = dialer.get()};
+  std::chrono::milliseconds event_ttl = std::chrono::hours(1);
   kube::Cluster cluster;
   kube::Aggregation aggregation;
   const auto install = [&](auto& server, const auto& storage) -> Status {
@@ -51,7 +53,8 @@ int main(int argc, char** argv) {
                                                          .namespaces = namespaces,
                                                          .tokens = tokens,
                                                          .token_requests = accounts.requests(),
-                                                         .connections = connections}));
+                                                         .connections = connections,
+                                                         .event_ttl = event_ttl}));
     APISERVER_RETURN_IF_ERROR(cluster.Install(server, storage));
     APISERVER_ASSIGN_OR_RETURN(auto definitions,
                                apiserver::apiextensions::Install(server, storage));
@@ -73,6 +76,11 @@ int main(int argc, char** argv) {
              accounts.AddFlags(flags);
              aggregation.AddFlags(flags);
              connections.AddFlags(flags);
+             flags.BeginSection("Misc");
+             flags.Add({.name = "--event-ttl",
+                        .value = &event_ttl,
+                        .help = "How long an event is kept after its last change",
+                        .show_default = true});
            },
        .tokens = tokens,
        .open =

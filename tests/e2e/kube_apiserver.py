@@ -104,6 +104,18 @@ def cluster(t, api):
         t.check("[+]poststarthook/%s ok" % hook in text, "the hook " + hook, text)
 
 
+def events(t, api):
+    """--event-ttl, and validation in upstream's words."""
+    event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "reason": "Started",
+             "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}
+    code, text = api.call("POST", DEFAULT + "events", event)
+    t.check(code == 201, "an event", text)
+    wait_until(lambda: api.call("GET", DEFAULT + "events/e")[0] == 404, "the end of the event")
+    event["involvedObject"]["namespace"] = "other"
+    code, text = api.call("POST", DEFAULT + "events", event)
+    t.check(code == 422 and "does not match event.namespace" in text, "an event of another namespace", text)
+
+
 def tokens(t, api):
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot"}}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}}
@@ -199,12 +211,13 @@ def main():
     t = Checker()
     with tempfile.TemporaryDirectory() as folder:
         # Of one that is killed the endpoints keep the port.
-        server = Server(args.server, "rocks", folder, flags=("--secure-port=%d" % free_port(),))
+        server = Server(args.server, "rocks", folder, flags=("--secure-port=%d" % free_port(), "--event-ttl=2s"))
         log = os.path.join(folder, "server.log")
         stale = "Error removing old endpoints from kubernetes service"  # It was the only server.
         try:
             api = start(t, server, measure=True)
             cluster(t, api)
+            events(t, api)
             plain, who = tokens(t, api)
             ends_with_watches(t, server, api)
             t.check(stale not in open(log).read(), "nothing is left of the server")
