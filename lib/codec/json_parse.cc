@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -272,11 +273,33 @@ class JsonBuilder {
     if (std::adjacent_find(members.begin(), members.end(), unordered) == members.end()) {
       return false;
     }
+    if (const std::optional<bool> found = LookUpDuplicates(members)) return *found;
     std::vector<std::string_view> keys;
     keys.reserve(members.size());
     for (const Member& member : members) keys.push_back(member.key);
     std::sort(keys.begin(), keys.end());
     return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+  }
+
+  // Puts the keys into a table. nullopt: so many fall on each other, perhaps on purpose, that
+  // sorting is faster.
+  static std::optional<bool> LookUpDuplicates(std::span<const Member> members) {
+    constexpr std::size_t kTriesMax = 4;  // Of each key, on average.
+    std::size_t tries_left = members.size() * kTriesMax;
+    std::vector<const Member*> table(std::bit_ceil(2 * members.size()));
+    for (const Member& member : members) {
+      std::size_t place = std::hash<std::string_view>()(member.key);
+      for (;; ++place) {
+        if (tries_left-- == 0) return std::nullopt;
+        const Member*& there = table[place & (table.size() - 1)];
+        if (there == nullptr) {
+          there = &member;
+          break;
+        }
+        if (there->key == member.key) return true;
+      }
+    }
+    return false;
   }
 
   void Report(std::string_view key) {

@@ -1,6 +1,7 @@
 #include "apiserver/codec/json.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <limits>
 
 #include "codec/json_write.h"
@@ -179,6 +180,26 @@ TEST_CASE("codec: of duplicate keys the last wins and each path is told once", "
 
   CHECK(Json(root) == R"({"a":4,"spec":{"x":2,"l":[{"y":3}]}})");
   CHECK(duplicates == std::vector<std::string>{"spec.l[0].y", "spec.x", "a", "a.b"});
+}
+
+TEST_CASE("codec: duplicates are found among keys chosen to fall on each other", "[codec]") {
+  std::string members;
+  std::string last;
+  for (int i = 0, found = 0; found < 20; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    if (std::hash<std::string_view>()(key) % 64 != 7) continue;
+    ++found;
+    last = "\"" + key + "\":1";
+    members = last + "," + members;
+  }
+  Arena arena;
+  std::vector<std::string> duplicates;
+  members.pop_back();
+  CHECK(ParseJson("{" + members + "}", arena, &duplicates).value().size() == 20);
+  CHECK(duplicates.empty());
+  const std::string twice = "{" + members + "," + last + "}";
+  CHECK(ParseJson(twice, arena, &duplicates).value().size() == 20);
+  CHECK(duplicates.size() == 1);
 }
 
 TEST_CASE("codec: duplicates are found in large maps", "[codec]") {
