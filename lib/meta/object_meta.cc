@@ -241,6 +241,15 @@ ErrorList ValidateObjectMeta(Value metadata, bool namespaced, const NameValidato
 // The order of the checks is that of the causes a client gets. It follows
 // ValidateObjectMetaAccessorUpdate in apimachinery's api/validation.
 ErrorList ValidateObjectMetaUpdate(Value now, Value before, const Path& path) {
+  ErrorList errors = ValidateObjectMetaChange(now, before, path);
+  errors.Append(ValidateLabels(now["labels"], path.Child("labels")));
+  errors.Append(ValidateAnnotations(now["annotations"], path.Child("annotations")));
+  errors.Append(ValidateOwnerReferences(now["ownerReferences"], path.Child("ownerReferences")));
+  errors.Append(ValidateManagedFields(now["managedFields"], path.Child("managedFields")));
+  return errors;
+}
+
+ErrorList ValidateObjectMetaChange(Value now, Value before, const Path& path) {
   ErrorList errors;
   if (!before["deletionTimestamp"].is_null()) {
     errors.Append(
@@ -263,10 +272,6 @@ ErrorList ValidateObjectMetaUpdate(Value now, Value before, const Path& path) {
        {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
     errors.Append(ValidateImmutableField(now[other], before[other], path.Child(other)));
   }
-  errors.Append(ValidateLabels(now["labels"], path.Child("labels")));
-  errors.Append(ValidateAnnotations(now["annotations"], path.Child("annotations")));
-  errors.Append(ValidateOwnerReferences(now["ownerReferences"], path.Child("ownerReferences")));
-  errors.Append(ValidateManagedFields(now["managedFields"], path.Child("managedFields")));
   return errors;
 }
 

@@ -72,7 +72,10 @@ Status BeforeUpdate(const Strategy& strategy, const Context& ctx, runtime::Objec
   const field::Path path("metadata");
   field::ErrorList errors = meta::ValidateObjectMeta(object.metadata(), strategy.NamespaceScoped(),
                                                      meta::ValidatePathSegmentName, path);
-  errors.Append(meta::ValidateObjectMetaUpdate(object.metadata(), old.metadata(), path));
+  // Labels, annotations and references without a finding need no second look.
+  errors.Append(errors.empty()
+                    ? meta::ValidateObjectMetaChange(object.metadata(), old.metadata(), path)
+                    : meta::ValidateObjectMetaUpdate(object.metadata(), old.metadata(), path));
   field::ErrorList own = strategy.ValidateUpdate(ctx, object, old);
   field::ErrorList others = errors;
   others.Append(own);

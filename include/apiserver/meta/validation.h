@@ -87,5 +87,9 @@ field::ErrorList ValidateObjectMeta(runtime::Value metadata, bool namespaced,
 // Validates the metadata of an object that is to replace one with `before`.
 field::ErrorList ValidateObjectMetaUpdate(runtime::Value now, runtime::Value before,
                                           const field::Path& path);
+// The first part of that, which compares the two. It is all of it for metadata in which
+// ValidateObjectMeta() has found nothing.
+field::ErrorList ValidateObjectMetaChange(runtime::Value now, runtime::Value before,
+                                          const field::Path& path);
 
 }  // namespace apiserver::inline v0::meta
