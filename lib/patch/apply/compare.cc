@@ -38,6 +38,11 @@ bool SameParts(const Value& a, const Value& b) {
   return a.is_list() && a.items().data() == b.items().data();
 }
 
+// The same text twice, where there may be text: most of an object's leaves.
+bool IsSameText(const Type& type, const Value& a, const Value& b) {
+  return IsText(type, a) && b.is_string() && a.AsString() == b.AsString();
+}
+
 // Follows compareWalker in structured-merge-diff's typed package.
 class Comparer {
  public:
@@ -181,7 +186,13 @@ void Comparer::CompareMaps(std::span<const Member> left, std::span<const Member>
   // Objects of one kind mostly have the same members in the same order.
   std::size_t same = 0;
   while (same < left.size() && same < right.size() && left[same].key == right[same].key) {
-    compare(left[same].key, &left[same].value, &right[same].value);
+    const Member& member = left[same];
+    const Value& other = right[same].value;
+    bool declared = false;
+    const Type* const field = type.FieldType(member.key, declared);
+    if (field == nullptr || !IsSameText(*field, member.value, other)) {
+      Child(PathElement::FieldName(member.key), &member.value, &other, field);
+    }
     ++same;
   }
   if (same == left.size() && same == right.size()) return;

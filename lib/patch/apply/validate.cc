@@ -56,6 +56,7 @@ class Validator {
     for (const Member& member : value.members()) {
       bool declared = false;
       const Type* const field = type.FieldType(member.key, declared);
+      if (field != nullptr && IsText(*field, member.value)) continue;
       path_.push_back(PathElement::FieldName(member.key));
       if (field == nullptr) {
         errors_.Add(path_, "field not declared in schema");
