@@ -30,9 +30,10 @@ using runtime::Value;
 // Writes a body and records the positions of metadata and the revision in it.
 class BodyWriter {
  public:
-  explicit BodyWriter(const Object& object)
-      : object_(object),
-        sorted_(object.kind().semantics() == runtime::Semantics::kCustomResource) {}
+  BodyWriter(const Object& object, std::size_t bytes)
+      : object_(object), sorted_(object.kind().semantics() == runtime::Semantics::kCustomResource) {
+    body_.text.reserve(bytes);
+  }
 
   // The body lacks its beginning, Kind::JsonPrefix, which is the same for all objects of a version.
   EncodedBody Write() && {
@@ -186,7 +187,9 @@ bool BeforeResourceVersion(std::string_view key, bool sorted) {
          key == "uid";
 }
 
-EncodedBody EncodeJsonBody(const Object& object) { return BodyWriter(object).Write(); }
+EncodedBody EncodeJsonBody(const Object& object, std::size_t bytes) {
+  return BodyWriter(object, bytes).Write();
+}
 
 Result<EncodingPtr> EncodingOf(const Context& ctx, const Object& object, std::string_view version,
                                runtime::Format format, const EncodingShare& share) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string_view>
 
@@ -15,8 +16,8 @@ namespace apiserver::inline v0::codec {
 Result<std::unique_ptr<runtime::Object>> CanonicalView(const Context& ctx,
                                                        const runtime::Object& object,
                                                        std::string_view version);
-// The JSON body of a canonical object.
-runtime::EncodedBody EncodeJsonBody(const runtime::Object& object);
+// The JSON body of a canonical object. `bytes`: room that is made at once; it may take more.
+runtime::EncodedBody EncodeJsonBody(const runtime::Object& object, std::size_t bytes = 0);
 // Returns `body` of `object` in JSON as its stored bytes with the revision spliced in. Null: they
 // differ in more than that.
 runtime::EncodingPtr SharedWithStorage(const runtime::Object& object, std::string_view version,

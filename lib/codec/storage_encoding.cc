@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/codec.h"
@@ -42,6 +43,13 @@ Value WithResourceVersion(Value metadata, std::string_view revision, bool sorted
   return out.Build();
 }
 
+void AddRevision(Object& content, std::int64_t revision) {
+  const bool structural = content.kind().semantics() == runtime::Semantics::kCustomResource;
+  const Value metadata = WithResourceVersion(content.metadata(), std::to_string(revision),
+                                             structural, content.arena());
+  content.SetRoot(runtime::With(content.root(), "metadata", metadata, content.arena()));
+}
+
 struct Stored {
   TypeMeta type;
   Value root;
@@ -72,12 +80,8 @@ Status LoadStored(const Object& object, Arena& arena, Value& root) {
   if (gv.version != object.version()) {
     return Status(Reason::kInternalError, "apiVersion is there twice");
   }
-  const bool structural = kind->semantics() == runtime::Semantics::kCustomResource;
-  const std::string revision = std::to_string(object.stored_version());
-  const Value metadata = WithResourceVersion(stored.root["metadata"], revision, structural, arena);
-  stored.root = runtime::With(stored.root, "metadata", metadata, arena);
-
   Object content(kind, gv.version, std::move(arena), stored.root);
+  AddRevision(content, object.stored_version());
   RETURN_IF_ERROR(runtime::Settle(content, {.stored = true}));
   root = content.root();
   arena = std::move(content.arena());
@@ -120,16 +124,82 @@ runtime::EncodingPtr Splice(const Object& object, std::string_view body, std::si
   return std::make_shared<const runtime::Encoding>(std::move(splice), marks);
 }
 
+// Puts the containers in `value` on `pending`. Returns false for a value that JSON does not give
+// back: one with another form in it, or a key twice.
+bool OpenPlain(const Value& value, std::vector<Value>& pending) {
+  const auto open = [&pending](const Value& part) {
+    switch (part.type()) {
+      case Value::Type::kNull:
+      case Value::Type::kBool:
+      case Value::Type::kInt:
+      case Value::Type::kString:
+        return true;
+      case Value::Type::kList:
+      case Value::Type::kMap:
+        pending.push_back(part);
+        return true;
+      default:
+        return false;
+    }
+  };
+  const auto twice = [](const Member& a, const Member& b) { return a.key == b.key; };
+  const auto members = value.members();
+  return std::ranges::all_of(value.items(), open) &&
+         std::ranges::all_of(members, [&](const Member& member) { return open(member.value); }) &&
+         std::adjacent_find(members.begin(), members.end(), twice) == members.end();
+}
+
+bool IsPlain(const Value& root) {
+  std::vector<Value> pending = {root};
+  while (!pending.empty()) {
+    const Value at = pending.back();
+    pending.pop_back();
+    if (!OpenPlain(at, pending)) return false;
+  }
+  return true;
+}
+
+// Parses the sets of the owners, which are text when they have just been made, as reading them back
+// does. Returns false if one of them is no set.
+bool ParseOwners(Object& content) {
+  const Value owners = content.metadata()["managedFields"];
+  if (!owners.is_list()) return owners.is_null();
+  runtime::ListBuilder parsed(content.arena());
+  for (const Value& owner : owners.items()) {
+    const Value fields = owner["fieldsV1"];
+    if (fields.type() != Value::Type::kRaw) {
+      parsed.Add(owner);
+      continue;
+    }
+    const auto set = ParseJson(fields.AsString(), content.arena());
+    if (!set.ok() || !set->is_map()) return false;
+    parsed.Add(runtime::With(owner, "fieldsV1", *set, content.arena()));
+  }
+  content.SetPath({"metadata", "managedFields"}, parsed.Build());
+  return true;
+}
+
+// Returns a copy of what was written as reading it back gives it. Null: that cannot be told.
+std::unique_ptr<Object> ContentAsRead(const Object& written, std::string_view text) {
+  // The writer replaces invalid UTF-8.
+  if (text.find("\\ufffd") != std::string_view::npos) return nullptr;
+  std::unique_ptr<Object> content = written.Clone();
+  if (!ParseOwners(*content) || !IsPlain(content->root())) return nullptr;
+  if (content->kind().semantics() == runtime::Semantics::kGoType) return content;
+  return runtime::Settle(*content, {.stored = true}).ok() ? std::move(content) : nullptr;
+}
+
 }  // namespace
 
 // The revision of the storage is the version of an object, so that neither it nor the old self link
 // is kept, as in Go's APIObjectVersioner.PrepareObjectForStorage.
-Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& object) {
+Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& object,
+                                         const StorageWishes& wishes) {
   const std::string& version = object.kind().storage_version();
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(ctx, object, version));
   view->Erase("metadata", "resourceVersion");
   view->Erase("metadata", "selfLink");
-  const runtime::EncodedBody body = EncodeJsonBody(*view);
+  const runtime::EncodedBody body = EncodeJsonBody(*view, wishes.bytes);
   StorageEncoding stored;
   const std::string_view prefix = view->kind().JsonPrefix(version);
   stored.bytes.reserve(prefix.size() + body.text.size() + 1);  // Kept for as long as the object.
@@ -138,7 +208,13 @@ Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& objec
   // The stored bytes serve as an answer only if reading them back would default nothing.
   RETURN_IF_ERROR(runtime::Settle(*view, {.shape = false}));
   if (body.rv_begin > 0 && view->root() == before) stored.answer = body;
+  if (stored.answer && wishes.content) stored.content = ContentAsRead(*view, body.text);
   return stored;
+}
+
+runtime::ObjectPtr ReadBack(std::unique_ptr<runtime::Object> content, std::int64_t revision) {
+  AddRevision(*content, revision);
+  return content;
 }
 
 void StoreAnswer(const Object& object, const runtime::BodyMarks& answer, std::int64_t revision) {

@@ -274,10 +274,12 @@ TEST_CASE("codec: what storage keeps comes back in the stored version with its r
   CHECK(EncodeForStorage(Context::Background(), *object)->bytes == *bytes);
 }
 
-// What an object answers right after it was written is what it answers once read back.
+// What an object answers right after it was written is what it answers once read back, and what it
+// holds is known without reading it.
 void CheckAnswersAsReadBack(const Object& object) {
   const KindPtr& kind = object.kind_ptr();
-  const StorageEncoding stored = EncodeForStorage(Context::Background(), object).value();
+  StorageEncoding stored =
+      EncodeForStorage(Context::Background(), object, {.content = true}).value();
   const ObjectPtr written = DecodeFromStorage(kind, Body(stored.bytes), 1234).value();
   const ObjectPtr read = DecodeFromStorage(kind, Body(stored.bytes), 1234).value();
   INFO(stored.bytes);
@@ -290,6 +292,11 @@ void CheckAnswersAsReadBack(const Object& object) {
   CHECK(now->ToString() == later->ToString());
   CHECK(now->marks() == later->marks());
   CHECK(now->own_bytes() == 0);
+  REQUIRE(stored.content);
+  const ObjectPtr known = ReadBack(std::move(stored.content), 1234);
+  CHECK(known->version() == read->version());
+  CHECK(Json(known->root()) == Json(read->root()));
+  CHECK(known->root() == read->root());
 }
 
 TEST_CASE("codec: what was just stored is answered without reading it back", "[codec]") {
@@ -301,7 +308,10 @@ TEST_CASE("codec: what was just stored is answered without reading it back", "[c
       R"({"metadata":{"resourceVersion":"7","name":"a","namespace":"b"},"spec":{}})",
       R"({"metadata":{"generateName":"a-","labels":{"uid":"x","name":"y"}}})",
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"reference":"metadata"}})",
-      R"({"metadata":{"uid":"u","selfLink":"s","finalizers":["x"]},"status":{}})"};
+      R"({"metadata":{"uid":"u","selfLink":"s","finalizers":["x"]},"status":{}})",
+      R"({"metadata":{"name":"\u2028<\ud83d\ude00","annotations":{"b":"\"","a":"\\"}}})",
+      R"({"metadata":{"name":"a","managedFields":[{"manager":"m","operation":"Update",)"
+      R"("apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{".":{},"f:a":{}}}}]}})"};
   for (const KindPtr& kind : {FlunderKind(), WidgetKind()}) {
     for (std::string body : bodies) {
       const bool custom = kind->semantics() == runtime::Semantics::kCustomResource;
@@ -315,6 +325,43 @@ TEST_CASE("codec: what was just stored is answered without reading it back", "[c
       CheckAnswersAsReadBack(*decoded.object);
     }
   }
+}
+
+// As the manager of fields makes them.
+TEST_CASE("codec: owners in text are known as reading them back gives them", "[codec]") {
+  const ObjectPtr flunder = MakeFlunder();
+  const auto owned = flunder->Clone();
+  const auto fields = [&owned](std::string_view text) {
+    runtime::MapBuilder owner(owned->arena());
+    owner.Add("manager", runtime::Value::String("m"));
+    owner.Add("operation", runtime::Value::String("Update"));
+    owner.Add("fieldsV1", runtime::Value::Raw(text));
+    runtime::ListBuilder owners(owned->arena());
+    owners.Add(owner.Build());
+    owned->SetPath({"metadata", "managedFields"}, owners.Build());
+  };
+  fields(R"({"f:spec":{".":{},"f:<a>":{}},"f:metadata":{"k:{\"a\":1}":{}}})");
+  CheckAnswersAsReadBack(*owned);
+  for (const char* no_set : {"null", "7", "{"}) {
+    fields(no_set);
+    const auto stored = EncodeForStorage(Context::Background(), *owned, {.content = true});
+    if (stored.ok()) CHECK_FALSE(stored->content);
+  }
+}
+
+TEST_CASE("codec: what JSON does not give back must be read back", "[codec]") {
+  const StorageWishes wishes{.content = true};
+  const ObjectPtr flunder = MakeFlunder();
+  const auto object = flunder->Clone();
+  CHECK(EncodeForStorage(Context::Background(), *object, wishes)->content);
+  CHECK_FALSE(EncodeForStorage(Context::Background(), *object)->content);
+  object->Edit("metadata", "annotations", "a") = "\xff";
+  CHECK_FALSE(EncodeForStorage(Context::Background(), *object, wishes)->content);
+  Object widget(WidgetKind(), "v1");
+  widget.Edit("metadata", "name") = "w";
+  widget.Edit("metadata", "annotations", "a") = runtime::Value::Bytes("x");
+  const auto stored = EncodeForStorage(Context::Background(), widget, wishes);
+  if (stored.ok()) CHECK_FALSE(stored->content);
 }
 
 TEST_CASE("codec: what reading back adds to must be read back", "[codec]") {

@@ -178,9 +178,13 @@ TEST_CASE("sample-apiserver: what a Go server stored is stored as the same bytes
     INFO(value.bytes);
     const auto read = flunders.store->Get(flunders.ctx, value.name, {});
     REQUIRE(read.ok());
-    const auto encoded = codec::EncodeForStorage(Context::Background(), **read);
+    auto encoded = codec::EncodeForStorage(Context::Background(), **read, {.content = true});
     REQUIRE(encoded.ok());
     CHECK(encoded->bytes == value.bytes);
+    // What the next update begins with.
+    REQUIRE(encoded->content);
+    const auto known = codec::ReadBack(std::move(encoded->content), (*read)->stored_version());
+    CHECK(known->root() == (*read)->root());
   }
 }
 

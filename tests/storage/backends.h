@@ -112,7 +112,8 @@ class WatchReader {
 struct Backend {
   explicit Backend(Form form, std::size_t history_max = 100'000,
                    apiserver::storage::value::TransformerPtr transformer = nullptr,
-                   runtime::KindPtr of_kind = NewWidgetKind())
+                   runtime::KindPtr of_kind = NewWidgetKind(),
+                   std::shared_ptr<apiserver::MemoryBudget> memory = nullptr)
       : kind(std::move(of_kind)),
         engine(apiserver::storage::memory::NewEngine()),
         remote(apiserver::testing::storage::NewRemoteEngine(*engine)) {
@@ -129,6 +130,7 @@ struct Backend {
     options.store = store;
     options.executor = pool.get();
     options.history_events_max = history_max;
+    options.memory = std::move(memory);
     options.on_slow_watch = [this] { ++slow_watches; };
     storage = apiserver::storage::cacher::New(options);
   }

@@ -92,8 +92,8 @@ struct MemoryBudget {
     // yet reached the dropped ones are closed.
     std::size_t history_bytes_max = std::size_t{64} << 20;
     // Objects encoded in other forms than the stored one (another version, protobuf), kept with
-    // them for the next answer. When it is used up the least recently used encodings are dropped,
-    // and made again on request.
+    // them for the next answer, and parsed ones that updates wrote, kept for the next update. When
+    // it is used up the least recently used of both are dropped, and made again on request.
     std::size_t encodings_bytes_max = std::size_t{64} << 20;
     // Bodies of requests that are arriving or have arrived, until the request's work is over. A
     // body of announced length counts as a whole before it is read. A body for which there is no

@@ -95,10 +95,21 @@ struct StorageEncoding {
   // The positions of the parts of its body, for StoreAnswer. Absent if reading `bytes` back gives
   // more than they hold, because defaults are added.
   std::optional<runtime::BodyMarks> answer;
+  // What reading `bytes` back gives, but for the revision, if it was wished. Null: it was not, or
+  // only reading them tells.
+  std::unique_ptr<runtime::Object> content;
+};
+struct StorageWishes {
+  std::size_t bytes = 0;  // About what the encoding will take; zero: not known.
+  bool content = false;   // To have StorageEncoding::content, which is a copy.
 };
 // Encodes an object for storage. Converts it if needed, with the errors of runtime::Convert.
 // kInternalError: it cannot be read, or does not fit its kind.
-Result<StorageEncoding> EncodeForStorage(const Context& ctx, const runtime::Object& object);
+Result<StorageEncoding> EncodeForStorage(const Context& ctx, const runtime::Object& object,
+                                         const StorageWishes& wishes = {});
+// Returns what reading the bytes that were stored as `revision` gives, from their
+// StorageEncoding::content. It has no stored_bytes().
+runtime::ObjectPtr ReadBack(std::unique_ptr<runtime::Object> content, std::int64_t revision);
 // Attaches the encoding in the storage version to an object that was just written and is backed by
 // its bytes, so that a response need not parse and encode it again.
 void StoreAnswer(const runtime::Object& object, const runtime::BodyMarks& answer,

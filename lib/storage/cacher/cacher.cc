@@ -41,6 +41,12 @@ Cache::Limits LimitsOf(const Options& options) {
   return limits;
 }
 
+// What updates have written, for the next ones, is kept beside encodings for the next answers.
+std::shared_ptr<EvictingShare> WrittenShareOf(const Options& options) {
+  if (options.memory == nullptr) return nullptr;
+  return std::shared_ptr<EvictingShare>(options.memory, &options.memory->encodings);
+}
+
 // Either all entries of a state, or those of it that may match.
 struct ListSource {
   View view;
@@ -59,7 +65,7 @@ class Cacher final : public Interface {
       : options_(std::move(options)),
         cache_(std::make_shared<Cache>(options_.store, LimitsOf(options_), *options_.store.clock)),
         index_(std::make_shared<SelectorIndex>(cache_)),
-        store_(store::NewObjectStore(options_.store, cache_.get())),
+        store_(store::NewObjectStore(options_.store, cache_.get(), WrittenShareOf(options_))),
         feed_(std::make_shared<Feed>(
             Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
                           options_.store.clock, options_.log, options_.on_warm_up,

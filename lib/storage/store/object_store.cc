@@ -13,8 +13,12 @@
 
 namespace apiserver::v0::storage::store {
 
-ObjectStore::ObjectStore(Options options, const Memory* memory)
-    : options_(std::move(options)), memory_(memory), leases_(*options_.engine, *options_.clock) {}
+ObjectStore::ObjectStore(Options options, const Memory* memory,
+                         std::shared_ptr<EvictingShare> share)
+    : options_(std::move(options)),
+      memory_(memory),
+      leases_(*options_.engine, *options_.clock),
+      written_(std::move(share)) {}
 
 runtime::ObjectPtr ObjectStore::Remembered(std::string_view key, kv::Revision revision) const {
   if (memory_ == nullptr) return nullptr;
@@ -56,12 +60,12 @@ Result<ObjectStore::Creation> ObjectStore::NewCreation(const Context& ctx, std::
 Result<runtime::ObjectPtr> ObjectStore::Created(const Creation& creation,
                                                 const kv::TxnResponse& response) const {
   if (!response.succeeded) return NewKeyExists(creation.txn.key);
-  return Written(creation.txn.key, creation.plain, creation.encoded, response.revision);
+  return Stored(creation.txn.key, creation.plain, creation.encoded, response.revision);
 }
 
-Result<runtime::ObjectPtr> ObjectStore::Written(const std::string& key, const kv::Bytes& plain,
-                                                const codec::StorageEncoding& encoded,
-                                                kv::Revision revision) const {
+Result<runtime::ObjectPtr> ObjectStore::Stored(const std::string& key, const kv::Bytes& plain,
+                                               const codec::StorageEncoding& encoded,
+                                               kv::Revision revision) const {
   ASSIGN_OR_RETURN(runtime::ObjectPtr object, DecodePlain(key, plain, revision));
   // The answer to a write is nearly the bytes that were stored: with that encoding kept, answering
   // need not parse and encode the object again.
@@ -162,12 +166,13 @@ Result<std::int64_t> ObjectStore::CurrentResourceVersion(const Context& ctx) {
   return CurrentRevision(ctx);
 }
 
-std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory) {
-  return std::make_unique<ObjectStore>(std::move(options), memory);
+std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory,
+                                            std::shared_ptr<EvictingShare> share) {
+  return std::make_unique<ObjectStore>(std::move(options), memory, std::move(share));
 }
 
 std::unique_ptr<Interface> New(Options options) {
-  return std::make_unique<ObjectStore>(std::move(options), nullptr);
+  return std::make_unique<ObjectStore>(std::move(options), nullptr, nullptr);
 }
 
 }  // namespace apiserver::v0::storage::store

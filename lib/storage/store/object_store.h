@@ -9,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/base/memory_budget.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/storage/store/store.h"
 #include "storage/store/leases.h"
 #include "storage/store/unwritten.h"
+#include "storage/store/written.h"
 
 namespace apiserver::inline v0::storage::store {
 
@@ -35,8 +37,9 @@ class Memory {
 // other verbs have files of their own.
 class ObjectStore final : public Interface {
  public:
-  // `memory` may be null; it must outlive the store.
-  ObjectStore(Options options, const Memory* memory);
+  // `memory` may be null; it must outlive the store. What updates write is kept in `share`; null:
+  // it is not.
+  ObjectStore(Options options, const Memory* memory, std::shared_ptr<EvictingShare> share);
 
   Result<runtime::ObjectPtr> Create(const Context& ctx, std::string_view key,
                                     const runtime::Object& object,
@@ -82,9 +85,9 @@ class ObjectStore final : public Interface {
   Result<runtime::ObjectPtr> Created(const Creation& creation,
                                      const kv::TxnResponse& response) const;
   // Returns the object that was stored at `key` as `plain`.
-  Result<runtime::ObjectPtr> Written(const std::string& key, const kv::Bytes& plain,
-                                     const codec::StorageEncoding& encoded,
-                                     kv::Revision revision) const;
+  Result<runtime::ObjectPtr> Stored(const std::string& key, const kv::Bytes& plain,
+                                    const codec::StorageEncoding& encoded,
+                                    kv::Revision revision) const;
   // Call the engine and count the time as the request's time in storage.
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& wanted) const;
   Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& txn) const;
@@ -156,11 +159,13 @@ class ObjectStore final : public Interface {
   const Memory* const memory_;
   LeasePool leases_;
   Unwritten unwritten_;
+  Written written_;
   std::atomic<std::int64_t> objects_{-1};  // Negative: not known.
   std::atomic<std::int64_t> average_bytes_{0};
 };
 
 // Makes a store as New() does, for a cache in front of it.
-std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory);
+std::unique_ptr<ObjectStore> NewObjectStore(Options options, const Memory* memory,
+                                            std::shared_ptr<EvictingShare> share);
 
 }  // namespace apiserver::inline v0::storage::store

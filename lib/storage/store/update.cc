@@ -12,6 +12,9 @@ namespace apiserver::v0::storage::store {
 
 namespace {
 
+// What an update adds to an object that it changes a little, such as an entry of an owner.
+constexpr std::size_t kGrowth = 512;
+
 // Returns an object for one update. One that is still bytes is cloned: the shared one would stay
 // parsed for as long as it is kept.
 runtime::ObjectPtr ForUpdate(runtime::ObjectPtr shared) {
@@ -48,7 +51,11 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
                                                    const UpdateOptions& options) const {
   if (memory_ != nullptr) {
     if (auto known = memory_->Find(key)) {
-      if (!unwritten_.Has(known->revision)) known->object = ForUpdate(std::move(known->object));
+      if (runtime::ObjectPtr kept = written_.Find(key, known->revision)) {
+        known->object = std::move(kept);
+      } else if (!unwritten_.Has(known->revision)) {
+        known->object = ForUpdate(std::move(known->object));
+      }
       return State{std::move(known->object),
                    std::move(known->bytes),
                    false,
@@ -97,7 +104,11 @@ runtime::ObjectPtr ObjectStore::Unchanged(const std::string& key, const State& s
 
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
-  ASSIGN_OR_RETURN(codec::StorageEncoding encoded, codec::EncodeForStorage(ctx, *update.object));
+  // Most updates change little.
+  const std::size_t about = state.bytes != nullptr ? state.bytes->size() + kGrowth : 0;
+  ASSIGN_OR_RETURN(
+      codec::StorageEncoding encoded,
+      codec::EncodeForStorage(ctx, *update.object, {about, /*content=*/written_.keeps()}));
   // An update that changes nothing is found by its encoding: the engine's bytes differ each time
   // they are encrypted.
   const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;
@@ -123,7 +134,12 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
     ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
     return Attempt{nullptr, std::move(now)};
   }
-  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Written(key, plain, encoded, response.revision));
+  if (encoded.content) {
+    const std::size_t bytes = encoded.content->arena().bytes_reserved();
+    written_.Keep(key, {state.revision, response.revision},
+                  codec::ReadBack(std::move(encoded.content), response.revision), bytes);
+  }
+  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Stored(key, plain, encoded, response.revision));
   return Attempt{std::move(stored), std::nullopt};
 }
 

@@ -77,6 +77,89 @@ TEST_CASE("storage.cacher: everybody is given the same object", "[storage.cacher
   CHECK(watch.Next()->object == *updated);
 }
 
+// Updates and returns whether the update began with an object that need not be parsed: one that is
+// kept has no bytes. It must be the stored one.
+static bool BeginsWithKept(Backend& backend, std::string_view name, int size) {
+  bool kept = false;
+  const auto stored = backend.Get(name);
+  const auto updated = backend.storage->GuaranteedUpdate(
+      backend.ctx, Backend::KeyOf(name), {},
+      [&](const runtime::ObjectPtr& old) -> Result<storage::Update> {
+        kept = old->stored_bytes() == nullptr;
+        CHECK(old->root() == (*stored)->Clone()->root());
+        CHECK(old->resource_version() == (*stored)->resource_version());
+        storage::Update update;
+        update.object = old->Clone();
+        update.object->Edit("spec", "size") = size;
+        return update;
+      });
+  REQUIRE(updated.ok());
+  CHECK((*updated)->root()["spec"]["size"].AsInt() == size);
+  return kept;
+}
+
+TEST_CASE("storage.cacher: an update begins with what the one before has written",
+          "[storage.cacher]") {
+  const auto memory = std::make_shared<MemoryBudget>();
+  {
+    Backend backend(Form::kObservingCacher, 100'000, nullptr, testing::NewWidgetKind(), memory);
+    backend.Create("one");
+    backend.Create("two");
+    CHECK_FALSE(BeginsWithKept(backend, "one", 2));
+    const std::size_t one = memory->encodings.used();
+    CHECK(one > 0);
+    CHECK(BeginsWithKept(backend, "one", 3));
+    CHECK(memory->encodings.used() == one);
+    CHECK(BeginsWithKept(backend, "one", 3));
+    CHECK_FALSE(BeginsWithKept(backend, "two", 2));
+    CHECK(memory->encodings.used() == 2 * one);
+    // Another object of that name is another object.
+    REQUIRE(backend.Delete("one").ok());
+    backend.Create("one");
+    CHECK_FALSE(BeginsWithKept(backend, "one", 4));
+    // There are 512 places.
+    for (int i = 0; i < 512; ++i) backend.Create("other-" + std::to_string(i));
+    for (int i = 0; i < 512; ++i) {
+      BeginsWithKept(backend, "other-" + std::to_string(i), 2);
+    }
+    CHECK_FALSE(BeginsWithKept(backend, "two", 3));
+  }
+  CHECK(memory->encodings.used() == 0);
+}
+
+TEST_CASE("storage.cacher: what updates have written is parsed again when memory is short",
+          "[storage.cacher]") {
+  const auto memory =
+      std::make_shared<MemoryBudget>(MemoryBudget::Limits{.encodings_bytes_max = 1});
+  Backend backend(Form::kObservingCacher, 100'000, nullptr, testing::NewWidgetKind(), memory);
+  backend.Create("one");
+  CHECK_FALSE(BeginsWithKept(backend, "one", 2));
+  CHECK_FALSE(BeginsWithKept(backend, "one", 3));
+  CHECK(memory->encodings.used() == 0);
+}
+
+TEST_CASE("storage.cacher: many update at once what they keep", "[storage.cacher]") {
+  const auto memory =
+      std::make_shared<MemoryBudget>(MemoryBudget::Limits{.encodings_bytes_max = 4096});
+  Backend backend(Form::kObservingCacher, 100'000, nullptr, testing::NewWidgetKind(), memory);
+  for (const char* name : {"a", "b", "c"}) backend.Create(name);
+  std::atomic<int> failed{0};
+  const auto work = [&] {
+    for (int i = 1; i <= 100; ++i) {
+      for (const char* name : {"a", "b", "c"}) {
+        if (!backend.Resize(name, i).ok()) ++failed;
+      }
+    }
+  };
+  Thread other("other", work);
+  work();
+  other.Join();
+  CHECK(failed == 0);
+  for (const char* name : {"a", "b", "c"}) {
+    CHECK((*backend.Get(name))->root()["spec"]["size"].AsInt() == 100);
+  }
+}
+
 TEST_CASE("storage.cacher: reads of an observed engine are answered on a loop",
           "[storage.cacher]") {
   Backend backend(Form::kObservingCacher);
