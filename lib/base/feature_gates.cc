@@ -1,9 +1,9 @@
 #include "apiserver/base/feature_gates.h"
 
 #include <functional>
-#include <optional>
 
 #include "apiserver/base/field_path.h"
+#include "text/bool.h"
 
 namespace apiserver::v0 {
 namespace {
@@ -18,17 +18,6 @@ std::string_view Trim(std::string_view text) {
   const auto first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-// Accepts the spellings of Go's strconv.ParseBool.
-std::optional<bool> ParseBool(std::string_view text) {
-  for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return std::nullopt;
 }
 
 std::string_view Word(bool value) { return value ? "true" : "false"; }
@@ -93,7 +82,7 @@ Status FeatureGates::Set(std::string_view text) {
     const std::string name(Trim(item.substr(0, equals)));
     if (equals == std::string_view::npos) return Bad("missing bool value for " + name);
     const std::string word(Trim(item.substr(equals + 1)));
-    const auto value = ParseBool(word);
+    const auto value = text::ParseBool(word);
     if (!value) {
       std::string message = "invalid value of ";
       message.append(name).append("=").append(word);

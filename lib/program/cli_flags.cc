@@ -1,8 +1,6 @@
 #include "program/cli_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -10,6 +8,7 @@
 #include <variant>
 
 #include "program/nearest.h"
+#include "text/bool.h"
 
 namespace apiserver::v0::program {
 
@@ -54,9 +53,7 @@ struct Adder {
 
 // The words of Go's strconv.ParseBool.
 std::string ProblemOfBool(const std::string& text) {
-  constexpr std::array<std::string_view, 12> kWords = {"1", "t", "T", "true",  "TRUE",  "True",
-                                                       "0", "f", "F", "false", "FALSE", "False"};
-  if (std::find(kWords.begin(), kWords.end(), text) != kWords.end()) return "";
+  if (text::ParseBool(text)) return "";
   return "\"" + text + "\" is neither true nor false";
 }
 

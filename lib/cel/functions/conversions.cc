@@ -10,6 +10,7 @@
 #include "cel/run/time_text.h"
 #include "cel/types/spell.h"
 #include "text/ascii.h"
+#include "text/bool.h"
 #include "text/duration.h"
 #include "text/utf8.h"
 
@@ -45,14 +46,8 @@ Value TypeOfValue(CallContext&, std::span<const Value> arguments) {
 }
 
 Value BoolOfString(CallContext& call, std::span<const Value> arguments) {
-  const std::string_view text = arguments[0].AsText();
-  for (const std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
-    if (text == yes) return Value::Bool(true);
-  }
-  for (const std::string_view no : {"0", "f", "F", "FALSE", "false", "False"}) {
-    if (text == no) return Value::Bool(false);
-  }
-  return NotConverted(call, "bool");
+  const auto read = text::ParseBool(arguments[0].AsText());
+  return read ? Value::Bool(*read) : NotConverted(call, "bool");
 }
 
 Value BytesOfString(CallContext&, std::span<const Value> arguments) {

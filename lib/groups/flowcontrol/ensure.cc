@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "groups/flowcontrol/convert.h"
 #include "groups/flowcontrol/names.h"
+#include "text/bool.h"
 
 namespace apiserver::v0::groups::flowcontrol {
 namespace {
@@ -20,19 +21,8 @@ client::Target TargetOf(std::string_view resource, const std::string& name = "")
   return {.resource = {std::string(kGroup), "v1", std::string(resource)}, .name = name};
 }
 
-// Parses as Go's strconv.ParseBool does. nullopt: it is neither.
-std::optional<bool> ParseBool(std::string_view text) {
-  for (const std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (const std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return std::nullopt;
-}
-
 std::optional<bool> AutoUpdateOf(const Object& object) {
-  return ParseBool(object.annotations()[kAutoUpdate].AsString());
+  return text::ParseBool(object.annotations()[kAutoUpdate].AsString());
 }
 
 // Compares the settings and not the objects, so that defaults that are written out make no
