@@ -54,6 +54,12 @@ class Server final : public GenericAPIServer {
     return installer_.NewRoute(own_, resource);
   }
   Result<Handler*> AddHandler(HandlerOptions options) override;
+  const std::optional<ResourceConfig>& resource_config() const override {
+    return config_.resource_config;
+  }
+  bool ResourceEnabled(const runtime::GroupVersionResource& resource) const override {
+    return installer_.Enabled(resource);
+  }
   Status HandlePath(std::string path, http::Handler handler, bool listed) override;
   Status HandlePathWithoutBody(std::string path, http::Handler handler, bool listed) override;
   Status HandlePublicPath(std::string path, http::Handler handler, bool listed) override;
@@ -153,7 +159,7 @@ class Server final : public GenericAPIServer {
   LifecycleSignals signals_;
   std::unique_ptr<ThreadPool> pool_;
   Routes routes_;  // Destroyed before the pool, in which storages are destroyed.
-  Installer installer_{routes_, *pool_};
+  Installer installer_{routes_, *pool_, config_.resource_config};
   const std::unique_ptr<ApiDocuments> documents_;
   const std::shared_ptr<MemoryBudget> memory_;
   Context::Registration memory_shown_;

@@ -29,9 +29,27 @@ Status Installer::CheckOwner(const Owner& owner, const runtime::GroupVersion& ve
                                  "\" serves"};
 }
 
-Result<Installer::InstalledList> Installer::Prepare(
-    const Owner& owner, const runtime::GroupVersion& version,
-    const std::map<std::string, std::shared_ptr<rest::Storage>>& storage) {
+bool Installer::Enabled(const runtime::GroupVersionResource& resource) const {
+  return !enabled_ || !enabled_->KnowsVersion({resource.group, resource.version}) ||
+         enabled_->ResourceEnabled(resource);
+}
+
+// A subresource is enabled with its resource.
+std::vector<std::shared_ptr<rest::Storage>> Installer::TakeDisabled(
+    const runtime::GroupVersion& version, StorageMap& storage) const {
+  std::vector<std::shared_ptr<rest::Storage>> disabled;
+  std::erase_if(storage, [&](const auto& each) {
+    const std::string resource = each.first.substr(0, each.first.find('/'));
+    if (Enabled({version.group, version.version, resource})) return false;
+    disabled.push_back(each.second);
+    return true;
+  });
+  return disabled;
+}
+
+Result<Installer::InstalledList> Installer::Prepare(const Owner& owner,
+                                                    const runtime::GroupVersion& version,
+                                                    const StorageMap& storage) {
   return endpoints::APIGroupVersion{.root = version.group.empty() ? "/api" : "/apis",
                                     .group_version = version,
                                     .storage = storage,
@@ -73,27 +91,34 @@ void Installer::Change(const Owner& owner, const std::vector<runtime::GroupVersi
 }
 
 Status Installer::InstallGroup(const Owner& owner, const APIGroupInfo& group, bool replace) {
-  const auto changing = changing_.Lock();
+  const auto all_disabled = disabled_.Lock();
   std::vector<runtime::GroupVersion> versions;
+  std::vector<std::shared_ptr<rest::Storage>> disabled;
   InstalledList installed;
-  for (const auto& [name, storage] : group.storage) {
+  for (auto [name, storage] : group.storage) {
     versions.push_back({group.group, name});
     RETURN_IF_ERROR(CheckOwner(owner, versions.back()));
     if (!replace && routes_.Serves(group.group, name)) {
       return ServedAlready(versions.back().ToString(), "ReplaceAPIGroup()");
       // The message names the call that would do it: replacing is never done silently.
     }
+    for (auto& each : TakeDisabled(versions.back(), storage)) disabled.push_back(std::move(each));
     ASSIGN_OR_RETURN(auto prepared, Prepare(owner, versions.back(), storage));
     std::move(prepared.begin(), prepared.end(), std::back_inserter(installed));
   }
   Change(owner, versions, std::move(installed));
+  for (const auto& each : disabled) all_disabled->push_back(storages_.Own(each));
   return {};
 }
 
 Status Installer::InstallResource(const Owner& owner, const APIResourceInfo& resource,
                                   bool replace) {
-  const auto changing = changing_.Lock();
+  const auto disabled = disabled_.Lock();
   const runtime::GroupVersionResource& name = resource.resource;
+  if (!Enabled(name)) {
+    for (const auto& [_, storage] : resource.storage) disabled->push_back(storages_.Own(storage));
+    return {};
+  }
   const runtime::GroupVersion version{name.group, name.version};
   RETURN_IF_ERROR(CheckOwner(owner, version));
   if (!replace && routes_.Find(name)) return ServedAlready(NameOf(name), "ReplaceAPIResource()");
@@ -104,7 +129,7 @@ Status Installer::InstallResource(const Owner& owner, const APIResourceInfo& res
 
 Status Installer::RemoveResource(const Owner& owner,
                                  const runtime::GroupVersionResource& resource) {
-  const auto changing = changing_.Lock();
+  const auto changing = disabled_.Lock();
   RETURN_IF_ERROR(CheckOwner(owner, {resource.group, resource.version}));
   const ServedPtr served = routes_.Remove(resource);
   if (!served) {

@@ -322,3 +322,84 @@ TEST_CASE("server: a standalone makes its server in one call, and passes errors 
   bad.clock = nullptr;
   CHECK(standalone->NewServer(std::move(bad)).status().reason() == Reason::kInvalid);
 }
+
+namespace {
+
+// A server with boats of two versions, by InstallKinds() or by InstallAPIGroup(), of which the
+// config serves what it likes.
+std::unique_ptr<TestServer> StartBoats(const server::ResourceConfig& config, bool as_group) {
+  testing::TestServerOptions options;
+  const auto kind = NewBoat();
+  if (as_group) {
+    options.resources = {{.kind = kind, .strategy = rest::NewKindStrategy(kind)}};
+  } else {
+    options.kinds = {{.kind = kind}};
+  }
+  options.configure = [&config](server::Config& made) { made.resource_config = config; };
+  auto server = testing::StartTestServer(std::move(options));
+  INFO(server.status().ToString());
+  REQUIRE(server.ok());
+  return *std::move(server);
+}
+
+// The documents that name what is served.
+std::string DocumentsOf(TestServer& server) {
+  return server.Call("GET", "/apis").body + server.Call("GET", "/openapi/v2").body +
+         server.Call("GET", "/openapi/v3").body + server.Call("GET", "/").body +
+         server
+             .Call("GET", "/apis", "",
+                   {{"Accept",
+                     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}})
+             .body;
+}
+
+}  // namespace
+
+TEST_CASE("server: a disabled version is answered 404 and is in no document", "[server]") {
+  server::ResourceConfig config;
+  config.EnableVersions({{"harbor.example.com", "v1"}});
+  config.DisableVersions({{"harbor.example.com", "v1beta1"}});
+  for (const bool as_group : {false, true}) {
+    const auto server = StartBoats(config, as_group);
+    CHECK(server->server().ResourceEnabled({"harbor.example.com", "v1", "boats"}));
+    CHECK_FALSE(server->server().ResourceEnabled({"harbor.example.com", "v1beta1", "boats"}));
+    CHECK(server->Call("POST", kBoats, kBoat).code == 201);
+    CHECK(server->Call("GET", std::string(kOldBoats) + "/a").code == 404);
+    CHECK(server->Call("GET", "/apis/harbor.example.com/v1beta1").code == 404);
+    CHECK(server->Call("GET", "/openapi/v3/apis/harbor.example.com/v1beta1").body.empty());
+    const std::string documents = DocumentsOf(*server);
+    CHECK(Contains(documents, "harbor.example.com/v1"));
+    // DeleteOptions name all versions of the scheme, as upstream.
+    CHECK_FALSE(Contains(documents, "harbor.example.com/v1beta1"));
+  }
+}
+
+TEST_CASE("server: a group without a version that is enabled does not exist", "[server]") {
+  server::ResourceConfig config;
+  config.DisableVersions({{"harbor.example.com", "v1"}, {"harbor.example.com", "v1beta1"}});
+  for (const bool as_group : {false, true}) {
+    const auto server = StartBoats(config, as_group);
+    CHECK(server->Call("GET", "/apis/harbor.example.com").code == 404);
+    CHECK_FALSE(Contains(DocumentsOf(*server), "harbor.example.com"));
+    // The store is the server's own, and ends with it.
+    REQUIRE(server->store("boats") != nullptr);
+    CHECK(server->Call("GET", "/readyz").code == 200);
+  }
+}
+
+TEST_CASE("server: a disabled resource takes its subresources with it", "[server]") {
+  server::ResourceConfig config;
+  config.EnableVersions({{"harbor.example.com", "v1"}, {"harbor.example.com", "v1beta1"}});
+  config.DisableResources({{"harbor.example.com", "v1", "boats"}});
+  const auto server = StartBoats(config, /*as_group=*/false);
+  CHECK(server->Call("GET", kBoats).code == 404);
+  CHECK(server->Call("GET", std::string(kBoats) + "/a/status").code == 404);
+  CHECK(server->Call("GET", kOldBoats).code == 200);
+}
+
+TEST_CASE("server: a version that the configuration does not know is served", "[server]") {
+  server::ResourceConfig config;
+  config.DisableVersions({{"other.example.com", "v1"}});
+  const auto server = StartBoats(config, /*as_group=*/false);
+  CHECK(server->Call("GET", kBoats).code == 200);
+}

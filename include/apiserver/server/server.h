@@ -31,6 +31,7 @@
 #include "apiserver/server/certificate_files.h"
 #include "apiserver/server/features.h"
 #include "apiserver/server/handler.h"
+#include "apiserver/server/resource_config.h"
 #include "apiserver/storage/kv/engine.h"
 
 namespace apiserver::inline v0::audit {
@@ -130,6 +131,12 @@ struct Config {
   // Filters of the host in the chain of the server.
   HostFilters filters = {};
 
+  // The resources that are served of those that are installed, as --runtime-config says. One that
+  // is disabled is answered 404 and in no document; its storage is kept for the server's own use.
+  // Versions that it does not know, and what a RouteSource finds, are served. nullopt: everything
+  // is served. Go: MergedResourceConfig.
+  std::optional<ResourceConfig> resource_config = std::nullopt;
+
   // Feature gates, as --feature-gates sets them.
   FeatureGates features = DefaultFeatureGates();
 
@@ -215,6 +222,11 @@ class GenericAPIServer : public Handler {
   // Adds a handler to the serving chain. The server owns it. Call it before PrepareRun. kConflict:
   // the name is taken. kInvalid: the name is empty, or PrepareRun has been called.
   virtual Result<Handler*> AddHandler(HandlerOptions options) = 0;
+
+  // Returns Config::resource_config.
+  virtual const std::optional<ResourceConfig>& resource_config() const = 0;
+  // Returns false for a resource that it disables.
+  virtual bool ResourceEnabled(const runtime::GroupVersionResource& resource) const = 0;
 
   // Serves `handler` at `path` to everybody: GET and HEAD are answered before authentication, for
   // pages that a browser opens. A path that ends in '/' is a prefix; a longer path of HandlePath
