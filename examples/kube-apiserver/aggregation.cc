@@ -95,8 +95,9 @@ aggregator::ClusterAuthentication Aggregation::Authentication() const {
 Status Aggregation::Install(server::GenericAPIServer& api,
                             const apiserver::registry::StorageConfig& storage,
                             std::shared_ptr<apiserver::discovery::DefinedVersions> definitions) {
-  const auto follow = [services = services_](const server::HookContext& hook) -> Status {
-    services->Start(apiserver::client::NewClient(hook.server.LoopbackConnection()));
+  const bool slices = api.ResourceEnabled({"discovery.k8s.io", "v1", "endpointslices"});
+  const auto follow = [services = services_, slices](const server::HookContext& hook) -> Status {
+    services->Start(apiserver::client::NewClient(hook.server.LoopbackConnection()), slices);
     while (!services->WaitForSync(kServicesStep)) APISERVER_RETURN_IF_ERROR(hook.ctx.Err());
     return {};
   };

@@ -14,6 +14,7 @@
 #include "apiserver/admission/namespace_lifecycle.h"
 #include "apiserver/apiextensions/apiextensions.h"
 #include "apiserver/base/status_macros.h"
+#include "apiserver/controlplane/api_enablement.h"
 #include "apiserver/program/run_standalone.h"
 #include "cluster.h"
 #include "core.h"
@@ -21,6 +22,8 @@
 namespace {
 
 using apiserver::Status;
+namespace apiextensions = apiserver::apiextensions;
+namespace controlplane = apiserver::controlplane;
 
 // Returns the arguments with the default that differs from the library's: roles decide who may
 // what.
@@ -37,6 +40,16 @@ std::vector<const char*> WithDefaults(int argc, char** argv) {
   return arguments;
 }
 
+// Serves CustomResourceDefinitions. Null: they are disabled, and nothing is defined.
+apiserver::Result<std::unique_ptr<apiextensions::CustomResources>> InstallDefinitions(
+    apiserver::server::GenericAPIServer& server,
+    const apiserver::registry::StorageConfig& storage) {
+  if (!server.ResourceEnabled({"apiextensions.k8s.io", "v1", "customresourcedefinitions"})) {
+    return std::unique_ptr<apiextensions::CustomResources>();
+  }
+  return apiextensions::Install(server, storage);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -46,6 +59,7 @@ int main(int argc, char** argv) {
   const auto dialer = apiserver::http::NewDialer();
   apiserver::controlplane::ConnectionsOptions connections{.dialer = dialer.get()};
   std::chrono::milliseconds event_ttl = std::chrono::hours(1);
+  apiserver::options::APIEnablementOptions enablement;
   kube::Cluster cluster;
   kube::Aggregation aggregation;
   const auto install = [&](auto& server, const auto& storage) -> Status {
@@ -56,8 +70,7 @@ int main(int argc, char** argv) {
                                                          .connections = connections,
                                                          .event_ttl = event_ttl}));
     APISERVER_RETURN_IF_ERROR(cluster.Install(server, storage));
-    APISERVER_ASSIGN_OR_RETURN(auto definitions,
-                               apiserver::apiextensions::Install(server, storage));
+    APISERVER_ASSIGN_OR_RETURN(auto definitions, InstallDefinitions(server, storage));
     return aggregation.Install(server, storage, std::move(definitions));
   };
   const std::vector<const char*> arguments = WithDefaults(argc, argv);
@@ -72,6 +85,7 @@ int main(int argc, char** argv) {
        .suggestions = {"get namespaces", "create -f examples/crd-resource/pets.yaml", "get crds"},
        .add_flags =
            [&](auto& flags) {
+             enablement.AddFlags(flags);
              cluster.AddFlags(flags);
              accounts.AddFlags(flags);
              aggregation.AddFlags(flags);
@@ -90,6 +104,8 @@ int main(int argc, char** argv) {
            },
        .complete =
            [&](auto& options) {
+             APISERVER_RETURN_IF_ERROR(controlplane::CompleteAPIEnablement(
+                 enablement, options.features.enable_priority_and_fairness));
              APISERVER_RETURN_IF_ERROR(cluster.Complete(options));
              APISERVER_RETURN_IF_ERROR(aggregation.Complete(options));
              return accounts.Complete(options);
@@ -99,7 +115,7 @@ int main(int argc, char** argv) {
              config.index_of_unknown_paths = false;
              cluster.Configure(config);
              aggregation.Configure(config);
-             return Status();
+             return enablement.ApplyTo(config, controlplane::DefaultAPIResourceConfigSource());
            },
        .install = install});
 }

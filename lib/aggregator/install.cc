@@ -342,6 +342,10 @@ Result<std::unique_ptr<APIAggregator>> Install(server::GenericAPIServer& server,
   if (options.dialer == nullptr || options.service_resolver == nullptr) {
     return Status(Reason::kInvalid, "an aggregator needs a dialer and a resolver of services");
   }
+  // In upstream's words. Nothing is aggregated without them.
+  if (!server.ResourceEnabled({"apiregistration.k8s.io", "v1", "apiservices"})) {
+    return Status(Reason::kInvalid, "API group/version apiregistration.k8s.io/v1 must be enabled");
+  }
   if (!options.pipes) options.pipes = proxy::NewUnlimitedPipes();
   const auto table = std::make_shared<Table>(HandlersOf(options, storage));
   ASSIGN_OR_RETURN(server::Handler* const handler,

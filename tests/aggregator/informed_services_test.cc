@@ -81,6 +81,20 @@ TEST_CASE("aggregator: services are those of a server, as they change") {
   CHECK(becomes("service \"api\" not found"));
 }
 
+TEST_CASE("aggregator: services are known of a server without EndpointSlices") {
+  testing::TestServerOptions options;
+  options.kinds = testing::ServedKinds({"Service"});
+  const auto services = aggregator::NewInformedServices();
+  auto started = testing::StartTestServer(std::move(options));
+  REQUIRE(started.ok());
+  REQUIRE((*started)->Call("POST", kServices, kService).code == 201);
+  services->Start(client::NewClient((*started)->server().LoopbackConnection()), /*slices=*/false);
+  REQUIRE(services->WaitForSync(std::chrono::seconds(10)));
+  CHECK(services->FindService("ns", "api").ok());
+  CHECK(services->FindEndpointSlices("ns", "api").status().reason() == Reason::kServiceUnavailable);
+  services->Stop();
+}
+
 TEST_CASE("aggregator: services that are stopped let go of their client") {
   testing::TestServerOptions options;
   options.kinds = testing::ServedKinds({"Service", "EndpointSlice"});

@@ -5,7 +5,8 @@ accounts, and how it ends.
 usage: kube_apiserver.py --server BINARY
 
 Looks at the start on an empty store of its own, at what is there once it is ready, at a second start in the same
-folder, at one after kill -9, and at SIGTERM with watches open and with streams of pods. Exits 1 and names each failed check.
+folder, at one after kill -9, at SIGTERM with watches open and with streams of pods, and at one with --runtime-config.
+Exits 1 and names each failed check.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import os
 import re
 import signal
 import ssl
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +29,9 @@ from servers import Server, free_port, wait_until
 DEFAULT = "/api/v1/namespaces/default/"
 SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+GROUPS = ("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+          "authorization.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "flowcontrol.apiserver.k8s.io",
+          "rbac.authorization.k8s.io")
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 CPU_SECONDS_MAX = 0.3
 RSS_BYTES_MAX = 60_000_000
@@ -45,17 +50,18 @@ class Api:
         authority = base64.b64decode(re.search(r"authority-data: (\S+)", text).group(1)).decode()
         self.context = ssl.create_default_context(cadata=authority)
 
-    def open(self, path, token=None, method="GET", body=None):
+    def open(self, path, token=None, method="GET", body=None, accept="application/json"):
         """The answer, whose body is not read yet."""
         link = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.context, timeout=120)
-        headers = {"Authorization": "Bearer " + (token or self.token), "Content-Type": "application/json"}
+        headers = {"Authorization": "Bearer " + (token or self.token), "Content-Type": "application/json",
+                   "Accept": accept}
         link.request(method, path, body=None if body is None else json.dumps(body), headers=headers)
         answer = link.getresponse()
         answer.link = link  # Open for as long as the answer.
         return answer
 
-    def call(self, method, path, body=None, token=None):
-        answer = self.open(path, token, method, body)
+    def call(self, method, path, body=None, token=None, accept="application/json"):
+        answer = self.open(path, token, method, body, accept)
         text = answer.read().decode()
         answer.link.close()
         return answer.status, text
@@ -87,6 +93,8 @@ def cluster(t, api):
     code, text = api.call("GET", "/api/v1/namespaces")
     names = sorted(each["metadata"]["name"] for each in json.loads(text)["items"])
     t.check(names == ["default", "kube-node-lease", "kube-public", "kube-system"], "the system namespaces", names)
+    known = {"%s/v1" % group for group in GROUPS}
+    t.check(all_versions(api) == known, "stable versions alone", all_versions(api) ^ known)
     wait_until(lambda: found(api, SLICE, '"addresses"'), "the endpoints of the service kubernetes")
     service = json.loads(api.call("GET", DEFAULT + "services/kubernetes")[1])
     t.check(service["spec"]["clusterIP"] == "10.0.0.1", "the first cluster IP", service)
@@ -157,6 +165,66 @@ def tokens(t, api):
     return plain, who
 
 
+def all_versions(api):
+    """The group versions that discovery lists."""
+    groups = json.loads(api.call("GET", "/apis")[1])["groups"]
+    return {each["groupVersion"] for group in groups for each in group["versions"]}
+
+
+def documents(api):
+    """What names group versions: the legacy and the aggregated discovery, OpenAPI, the index."""
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    texts = [api.call("GET", path)[1] for path in ("/apis", "/openapi/v2", "/openapi/v3", "/")]
+    return texts + [api.call("GET", "/apis", accept=accept)[1]]
+
+
+def refuses(t, binary, folder, config, words):
+    """A server that does not start with a runtime config, and says why."""
+    ended = subprocess.run([binary, "--secure-port=0", "--storage=memory", "--data-dir=" + folder,
+                            "--runtime-config=" + config], capture_output=True, text=True, timeout=60)
+    t.check(ended.returncode == 1 and "error: " + words in ended.stderr, "refuses " + config, ended.stderr[-500:])
+
+
+def runtime_config(t, binary, folder):
+    """--runtime-config: what is disabled is not served, nor in any document."""
+    refuses(t, binary, folder, "api/all=false,flowcontrol.apiserver.k8s.io/v1=true",
+            "API group/version apiregistration.k8s.io/v1 must be enabled")
+    refuses(t, binary, folder, "apps/v1=true,nothing.io/v1=true", "unknown api groups apps/v1,nothing.io/v1")
+    refuses(t, binary, folder, "discovery.k8s.io/v9=true",
+            "group version discovery.k8s.io/v9 that has not been registered")
+    off = "discovery.k8s.io/v1=false,coordination.k8s.io/v1/leases=false,admissionregistration.k8s.io/v1beta1=true"
+    server = Server(binary, "memory", folder, flags=("--runtime-config=" + off,))
+    try:
+        api = start(t, server)
+        versions = all_versions(api)
+        t.check("discovery.k8s.io/v1" not in versions, "a disabled version is not in /apis", versions)
+        t.check("admissionregistration.k8s.io/v1beta1" in versions, "a beta version is, if it is enabled", versions)
+        for text in documents(api):
+            t.check("discovery.k8s.io/v1" not in text, "a document without the version", text[:200])
+        for path in ("/apis/discovery.k8s.io", "/apis/discovery.k8s.io/v1", SLICE, LEASES):
+            code, text = api.call("GET", path)
+            t.check(code == 404, "404 for " + path, text)
+        services = "/apis/apiregistration.k8s.io/v1/apiservices/"
+        wait_until(lambda: api.call("GET", services + "v1.authentication.k8s.io")[0] == 200, "APIServices")
+        code, text = api.call("GET", services + "v1.discovery.k8s.io")
+        t.check(code == 404, "no APIService of the version", text)
+        code, text = api.call("GET", "/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies")
+        t.check(code == 200, "the beta version", text)
+        definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                      "metadata": {"name": "cups.shop.example.com"},
+                      "spec": {"group": "shop.example.com", "scope": "Cluster",
+                               "names": {"plural": "cups", "kind": "Cup"},
+                               "versions": [{"name": "v1beta1", "served": True, "storage": True,
+                                             "schema": {"openAPIV3Schema": {"type": "object"}}}]}}
+        code, text = api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        t.check(code == 201, "a definition", text)
+        wait_until(lambda: api.call("GET", "/apis/shop.example.com/v1beta1/cups")[0] == 200, "what is defined is served")
+        t.check(server.stop() == 0, "and ends with exit code 0")
+    finally:
+        if server.process and server.process.poll() is None:
+            server.stop(signal.SIGKILL)
+
+
 def ends_with_watches(t, server, api):
     """SIGTERM while clients follow the namespaces."""
     links = [api.open("/api/v1/namespaces?watch=true") for _ in range(WATCHES)]
@@ -209,6 +277,8 @@ def main():
     parser.add_argument("--server", required=True)
     args = parser.parse_args()
     t = Checker()
+    with tempfile.TemporaryDirectory() as folder:
+        runtime_config(t, args.server, folder)
     with tempfile.TemporaryDirectory() as folder:
         # Of one that is killed the endpoints keep the port.
         server = Server(args.server, "rocks", folder, flags=("--secure-port=%d" % free_port(), "--event-ttl=2s"))

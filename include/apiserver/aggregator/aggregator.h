@@ -71,7 +71,8 @@ class APIAggregator {
 //           .status());
 //
 // APIServices are followed from the start of the server to its stop, and their condition Available
-// is kept. kConflict: the server has the group already. kInvalid: a required option is missing.
+// is kept. kConflict: the server has the group already. kInvalid: a required option is missing,
+// or the server's configuration disables APIServices.
 Result<std::unique_ptr<APIAggregator>> Install(server::GenericAPIServer& server,
                                                const registry::StorageConfig& storage,
                                                Options options);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/aggregator/proxy_handler.h"
@@ -89,11 +90,13 @@ std::shared_ptr<StaticServices> NewStaticServices();
 // the owner.
 class InformedServices : public Services {
  public:
-  // Begins to follow the server of `client`. Called once.
-  virtual void Start(std::shared_ptr<client::Client> client) = 0;
+  // Begins to follow the server of `client`. Called once. `slices`: false for a server without
+  // EndpointSlices: nobody knows those then.
+  virtual void Start(std::shared_ptr<client::Client> client, bool slices) = 0;
+  void Start(std::shared_ptr<client::Client> client) { Start(std::move(client), /*slices=*/true); }
   // Stops following. Idempotent. Known services stay known.
   virtual void Stop() = 0;
-  // Waits until both have been listed once. False: `timeout` passed first.
+  // Waits until what is followed has been listed once. False: `timeout` passed first.
   virtual bool WaitForSync(std::chrono::milliseconds timeout) const = 0;
 };
 // `log`, which must outlive it, gets the informers' errors.

@@ -36,7 +36,7 @@ struct Options {
   std::shared_ptr<admission::Policies> mutating_policies = nullptr;
   std::shared_ptr<admission::Policies> validating_policies = nullptr;
   // Serves MutatingAdmissionPolicy and its binding in v1beta1 too, which Kubernetes 1.36 turned
-  // off.
+  // off. They are served without it if Config::resource_config enables them.
   bool policies_v1beta1 = false;
   // Writes warnings about types into the status of ValidatingAdmissionPolicies, as
   // kube-controller-manager does in a cluster. False: that controller runs elsewhere.

@@ -65,21 +65,24 @@ class Informed final : public InformedServices {
   explicit Informed(LogSink& log) : log_(log) {}
   ~Informed() override { Stop(); }
 
-  void Start(std::shared_ptr<client::Client> client) override {
+  using InformedServices::Start;
+  void Start(std::shared_ptr<client::Client> client, bool slices) override {
     client_ = std::move(client);
     services_ = Follow({"", "v1", "services"},
                        [this](const Object& object, bool gone) { TakeService(object, gone); });
-    slices_ = Follow({"discovery.k8s.io", "v1", "endpointslices"},
-                     [this](const Object& object, bool gone) { TakeSlice(object, gone); });
     services_->Start();
-    slices_->Start();
+    if (slices) {
+      slices_ = Follow({"discovery.k8s.io", "v1", "endpointslices"},
+                       [this](const Object& object, bool gone) { TakeSlice(object, gone); });
+      slices_->Start();
+    }
     started_.Notify();
   }
 
   void Stop() override {
     if (!started_.WaitFor(std::chrono::milliseconds(0))) return;
     services_->Stop();
-    slices_->Stop();
+    if (slices_) slices_->Stop();
     // The client's connection has a thread, which is not needed any more.
     client_ = nullptr;
   }
@@ -91,7 +94,7 @@ class Informed final : public InformedServices {
                       std::chrono::ceil<std::chrono::milliseconds>(until - RealClock().Now()));
     };
     return started_.WaitFor(timeout) && services_->WaitForSync(left()) &&
-           slices_->WaitForSync(left());
+           (!slices_ || slices_->WaitForSync(left()));
   }
 
   Result<std::shared_ptr<const Service>> FindService(std::string_view service_namespace,
@@ -106,6 +109,7 @@ class Informed final : public InformedServices {
   Result<std::vector<std::shared_ptr<const EndpointSlice>>> FindEndpointSlices(
       std::string_view service_namespace, std::string_view name) const override {
     RETURN_IF_ERROR(Synced());
+    if (!slices_) return Status(Reason::kServiceUnavailable, "there are no endpointslices");
     std::vector<std::shared_ptr<const EndpointSlice>> slices;
     const auto known = known_.Lock();
     const auto found = known->find(Key(service_namespace, name));

@@ -26,6 +26,16 @@ Status Follow(const server::HookContext& hook, admission::InformedWebhooks& webh
   return {};
 }
 
+// Policies of v1beta1 are served if either the host or --runtime-config asks for them.
+bool WantsBeta(const server::GenericAPIServer& server, const Options& options) {
+  const auto& config = server.resource_config();
+  const auto enabled = [&config](const char* resource) {
+    return config->ResourceEnabled({"admissionregistration.k8s.io", "v1beta1", resource});
+  };
+  return options.policies_v1beta1 || (config && (enabled("mutatingadmissionpolicies") ||
+                                                 enabled("mutatingadmissionpolicybindings")));
+}
+
 }  // namespace
 
 // Validation is the strategy's: upstream's messages instead of the schema's.
@@ -54,7 +64,7 @@ Status Install(server::GenericAPIServer& server, const Options& options) {
   return InstallPolicies(server, {.storage = options.storage,
                                   .mutating = options.mutating_policies,
                                   .validating = options.validating_policies,
-                                  .v1beta1 = options.policies_v1beta1,
+                                  .v1beta1 = WantsBeta(server, options),
                                   .authorizer = options.authorizer,
                                   .new_checker = new_checker,
                                   .check_types = options.check_policy_types,
