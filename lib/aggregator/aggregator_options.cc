@@ -16,10 +16,20 @@ class FollowedKeyPair final : public Source<http::KeyPair> {
  public:
   std::shared_ptr<const http::KeyPair> Get() const override { return *pair_.Lock(); }
 
+  Status Read(const AggregatorOptions& options, FileSystem& files) {
+    ASSIGN_OR_RETURN(const std::string certificate, files.Read(options.proxy_client_cert_file));
+    ASSIGN_OR_RETURN(const std::string key, files.Read(options.proxy_client_key_file));
+    return Use(certificate, key);
+  }
+  // A certificate without its key, which somebody is about to write, is no error: the pair that was
+  // read before stays in use.
   Status Start(const AggregatorOptions& options, const WatchedFilesDeps& deps) {
-    auto watched = WatchFiles(
-        {options.proxy_client_cert_file, options.proxy_client_key_file}, options.reload_period,
-        deps, [this](const auto& contents) { return Use(contents.at(0), contents.at(1)); });
+    auto watched =
+        WatchFiles({options.proxy_client_cert_file, options.proxy_client_key_file},
+                   options.reload_period, deps, [this, first = true](const auto& contents) mutable {
+                     Status used = Use(contents.at(0), contents.at(1));
+                     return std::exchange(first, false) ? Status() : used;
+                   });
     RETURN_IF_ERROR(watched.status());
     *watched_.Lock() = *std::move(watched);
     return {};
@@ -37,6 +47,11 @@ class FollowedKeyPair final : public Source<http::KeyPair> {
   Guarded<std::shared_ptr<const http::KeyPair>> pair_;
   Guarded<std::unique_ptr<WatchedFiles>> watched_;
 };
+
+Status Named(const Status& status) {
+  if (status.ok()) return status;
+  return status.WithMessage("--proxy-client-*: " + std::string(status.message()));
+}
 
 }  // namespace
 
@@ -70,11 +85,12 @@ Result<std::shared_ptr<const Source<http::KeyPair>>> AggregatorOptions::FollowPr
     server::GenericAPIServer& server, LogSink& log, FileSystem& files) const {
   if (proxy_client_cert_file.empty()) return std::shared_ptr<const Source<http::KeyPair>>();
   const auto pair = std::make_shared<FollowedKeyPair>();
-  const Status started =
-      pair->Start(*this, {.files = files, .executor = server.pool(), .log = log});
-  if (!started.ok()) {
-    return started.WithMessage("--proxy-client-*: " + std::string(started.message()));
-  }
+  RETURN_IF_ERROR(Named(pair->Read(*this, files)));
+  RETURN_IF_ERROR(server.AddPostStartHook(
+      kHook, [pair, options = *this, &log, &files](const server::HookContext& hook) {
+        return Named(
+            pair->Start(options, {.files = files, .executor = hook.server.pool(), .log = log}));
+      }));
   RETURN_IF_ERROR(server.AddPreShutdownHook(kHook, [pair](const auto&) {
     pair->Stop();
     return Status();

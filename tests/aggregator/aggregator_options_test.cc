@@ -111,9 +111,13 @@ TEST_CASE("aggregator: the files of a front proxy's certificate are followed") {
     pair = *followed;
     return {};
   };
+  const std::string hook = "[+]poststarthook/aggregator-reload-proxy-client-cert ok";
   SECTION("a changed certificate") {
     auto started = testing::StartTestServer(std::move(server));
     REQUIRE(started.ok());
+    for (const char* path : {"/readyz?verbose", "/livez?verbose"}) {
+      CHECK(testing::Contains((*started)->Call("GET", path).body, hook));
+    }
     const http::KeyPair second = files.Write("second");
     CHECK(Eventually([&] { return *pair->Get() == second; }));
   }
@@ -122,6 +126,24 @@ TEST_CASE("aggregator: the files of a front proxy's certificate are followed") {
     auto started = testing::StartTestServer(std::move(server));
     REQUIRE(started.ok());
     CHECK(pair == nullptr);
+    CHECK_FALSE(testing::Contains((*started)->Call("GET", "/readyz?verbose").body, hook));
+  }
+  SECTION("a certificate that comes before its key") {
+    const http::KeyPair first = files.Write("first");
+    auto install = std::move(server.install);
+    // Between the installation and the hook.
+    server.install = [&](server::GenericAPIServer& api) -> Status {
+      Status installed = install(api);
+      const std::string key = RealFileSystem().Read(files.key()).value();
+      (void)files.Write("second");
+      CHECK(RealFileSystem().WriteAtomically(files.key(), key, 0600).ok());
+      return installed;
+    };
+    auto started = testing::StartTestServer(std::move(server));
+    REQUIRE(started.ok());
+    CHECK(*pair->Get() == first);
+    const http::KeyPair third = files.Write("third");
+    CHECK(Eventually([&] { return *pair->Get() == third; }));
   }
   SECTION("a key of another certificate") {
     const std::string key = RealFileSystem().Read(files.key()).value();

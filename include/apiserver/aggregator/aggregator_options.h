@@ -38,9 +38,10 @@ struct AggregatorOptions {
   // kInvalid: a certificate is given without its key, or the reverse; the message names the flags.
   Status Validate() const;
 
-  // Reads the certificate and its key, and follows the files until `server` shuts down: connections
-  // that are made after a change show the new one. Called before PrepareRun. An error names the
-  // flags. Null: there are no files. `log` and `files` must outlive the server.
+  // Reads the certificate and its key. The post-start hook aggregator-reload-proxy-client-cert then
+  // follows the files until `server` shuts down: connections that are made after a change show the
+  // new one. Called before PrepareRun. An error names the flags. Null: there are no files, and no
+  // hook. `log` and `files` must outlive the server.
   Result<std::shared_ptr<const Source<http::KeyPair>>> FollowProxyClient(
       server::GenericAPIServer& server, LogSink& log = NullLogSink(),
       FileSystem& files = RealFileSystem()) const;
