@@ -30,7 +30,7 @@ struct Told {
 
 void Configure(registry::StoreOptions& store, const std::shared_ptr<Told>& told,
                const Clock& clock) {
-  store.mark_deleted = [&clock](runtime::Object& definition) {
+  store.mark_deleted = [&clock](runtime::Object& definition, const meta::DeleteOptions&) {
     MarkForDeletion(definition, clock.WallNow());
   };
   store.after_write = [told] { (*told)(); };

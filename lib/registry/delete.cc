@@ -53,6 +53,21 @@ void SetFinalizers(runtime::Object& object, const std::vector<std::string>& fina
   object.SetPath({"metadata", "finalizers"}, list.Build());
 }
 
+// Follows REST.Delete of namespaces and of CustomResourceDefinitions, which word it alike.
+Status CheckPreconditions(const runtime::Kind& kind, const runtime::Object& object,
+                          const meta::Preconditions& wanted) {
+  const auto differs = [&](const char* what, const std::optional<std::string>& given,
+                           std::string_view has) -> Status {
+    if (!given || *given == has) return {};
+    std::string why = "Precondition failed: ";
+    why.append(what).append(" in precondition: ").append(*given).append(", ");
+    why.append(what).append(" in object meta: ").append(has);
+    return meta::NewConflict(kind.group_resource(), object.name(), why);
+  };
+  RETURN_IF_ERROR(differs("UID", wanted.uid, object.uid()));
+  return differs("ResourceVersion", wanted.resource_version, object.resource_version());
+}
+
 // Marks an object whose strategy grants no grace: only its finalizers delay the delete.
 void MarkAsDeleting(runtime::Object& object, const Clock& clock) {
   if (!object.deleting() && object.generation() > 0) {
@@ -138,8 +153,8 @@ Result<storage::Update> GenericStore::TryMark(DeleteCall& call,
   if (MarksItself(*existing)) {
     object->Edit("metadata", "deletionTimestamp") =
         runtime::FormatTime(runtime::UnixTime::From(config_.clock->WallNow()));
-    options_.mark_deleted(*object);
-    call.pending_finalizers = object->finalizers().size() > 0;
+    options_.mark_deleted(*object, call.options);
+    call.pending_finalizers = object->finalizers().size() > 0 || options_.stays_deleted != nullptr;
     call.ending = Ending::kMarked;
     return storage::Update{.object = std::move(object), .ttl = std::nullopt};
   }
@@ -238,10 +253,15 @@ Result<rest::DeleteResult> GenericStore::Delete(const Context& ctx, std::string_
   // Rules and hooks see the hub version; storage keeps its own.
   ASSIGN_OR_RETURN(const runtime::ObjectPtr first, ForRules(ctx, *read));
 
+  if (options_.mark_deleted) {
+    RETURN_IF_ERROR(CheckPreconditions(*options_.kind, *first, options.preconditions));
+  }
   DeleteCall call{ctx, name, key, validate, options, options.preconditions};
   ASSIGN_OR_RETURN(const rest::Grace grace, rest::BeforeDelete(*options_.strategy, ctx, *first,
                                                                call.options, *config_.clock));
   if (grace.pending) return FinishDelete(call, first, false, false);
+
+  if (first->deleting() && Stays(*first)) return FinishDelete(call, first, false, false);
 
   const bool run_hooks = !options.dry_run;
   Marked marked;

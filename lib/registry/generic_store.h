@@ -75,6 +75,7 @@ class GenericStore final : public Store {
   Result<runtime::List> DeleteCollection(const Context& ctx, const rest::ValidateObject& validate,
                                          const meta::DeleteOptions& options,
                                          const meta::ListOptions& list_options) override;
+  bool DeletesCollections() const override { return options_.delete_collection; }
 
  private:
   void End() {
@@ -130,6 +131,12 @@ class GenericStore final : public Store {
   bool MarksItself(const runtime::Object& object) const {
     return options_.mark_deleted != nullptr && !object.deleting();
   }
+  // True if an object that is being deleted must stay for another reason than finalizers.
+  bool Stays(const runtime::Object& object) const {
+    return options_.stays_deleted != nullptr && options_.stays_deleted(object);
+  }
+  bool ShouldDeleteDuringUpdate(const runtime::Object& object,
+                                const runtime::Object& existing) const;
   struct DeleteCall;
   struct Marked;
   Result<Marked> MarkForDeletion(DeleteCall& call, const runtime::ObjectPtr& first);

@@ -16,14 +16,15 @@ namespace {
 constexpr std::string_view kOptimisticLockError =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-// Returns true if this update removes the last finalizer of an object that is otherwise ready to be
-// deleted. Follows ShouldDeleteDuringUpdate of registry/store.go.
-bool ShouldDeleteDuringUpdate(const runtime::Object& object, const runtime::Object& existing) {
-  if (object.finalizers().size() > 0 || !existing.deleting()) return false;
+}  // namespace
+
+// Returns true if this update removes what kept an object that is otherwise ready to be deleted.
+// Follows ShouldDeleteDuringUpdate of registry/store.go.
+bool GenericStore::ShouldDeleteDuringUpdate(const runtime::Object& object,
+                                            const runtime::Object& existing) const {
+  if (object.finalizers().size() > 0 || !existing.deleting() || Stays(object)) return false;
   return existing.metadata()["deletionGracePeriodSeconds"].AsInt() == 0;
 }
-
-}  // namespace
 
 // The state of one update in progress. It describes the last attempt.
 struct GenericStore::UpdateCall {

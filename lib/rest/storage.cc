@@ -47,6 +47,9 @@ Capabilities Capabilities::Of(Storage& storage) {
   ask(all.readiness);
   ask(all.stats);
   ask(all.reset_fields);
+  if (all.collection_deleter && !all.collection_deleter->DeletesCollections()) {
+    all.collection_deleter = nullptr;
+  }
   return all;
 }
 

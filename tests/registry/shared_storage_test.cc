@@ -209,7 +209,7 @@ TEST_CASE("registry: a host marks what is to be deleted", "[registry]") {
   Paints paints;
   int marked = 0;
   StoreOptions options = paints.options_of("v1");
-  options.mark_deleted = [&marked](runtime::Object& object) {
+  options.mark_deleted = [&marked](runtime::Object& object, const meta::DeleteOptions&) {
     ++marked;
     runtime::ListBuilder finalizers(object.arena());
     finalizers.Add(runtime::Value::String("example.com/cleanup"));
@@ -241,10 +241,63 @@ TEST_CASE("registry: a host marks what is to be deleted", "[registry]") {
   CHECK(store.Get(paints.ctx, "one", {}).status().reason() == Reason::kNotFound);
 }
 
+TEST_CASE("registry: a host keeps what is deleted until nothing holds it", "[registry]") {
+  Paints paints;
+  StoreOptions options = paints.options_of("v1");
+  options.delete_collection = false;
+  options.mark_deleted = [](runtime::Object&, const meta::DeleteOptions&) {};
+  options.stays_deleted = [](const runtime::Object& object) {
+    return JsonOf(object["spec"]["color"]) == R"("wet")";
+  };
+  paints.stores["v1"] = NewStoreOver(paints.storage, paints.config, std::move(options)).value();
+  Store& store = *paints.stores["v1"];
+  CHECK(rest::Capabilities::Of(store).collection_deleter == nullptr);
+  REQUIRE(paints.Create("v1", R"({"size":7})").ok());
+  const auto paint = [&](const char* color) {
+    auto object = store.Get(paints.ctx, "one", {}).value()->Clone();
+    object->Edit("spec", "color") = color;
+    const auto info = rest::DefaultUpdatedObjectInfo(std::move(object));
+    return store.Update(paints.ctx, "one", {*info, nullptr, nullptr, false, {}}).ok();
+  };
+  REQUIRE(paint("wet"));
+  // It stays, however often it is deleted.
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(store.Delete(paints.ctx, "one", nullptr, {}).ok());
+    CHECK(store.Get(paints.ctx, "one", {}).value()->deleting());
+  }
+  SECTION("an update lets it go") {
+    REQUIRE(paint("dry"));
+    CHECK(store.Get(paints.ctx, "one", {}).status().reason() == Reason::kNotFound);
+  }
+  SECTION("preconditions hold all the same") {
+    const meta::DeleteOptions other{.preconditions = {.uid = "other"}};
+    const std::string uid(store.Get(paints.ctx, "one", {}).value()->uid());
+    CHECK(
+        store.Delete(paints.ctx, "one", nullptr, other).status().message() ==
+        "Operation cannot be fulfilled on paints.example.com \"one\": Precondition failed: UID in "
+        "precondition: other, UID in object meta: " +
+            uid);
+  }
+}
+
+TEST_CASE("registry: the first delete of what nothing holds only marks it", "[registry]") {
+  Paints paints;
+  StoreOptions options = paints.options_of("v1");
+  options.mark_deleted = [](runtime::Object&, const meta::DeleteOptions&) {};
+  options.stays_deleted = [](const runtime::Object&) { return false; };
+  paints.stores["v1"] = NewStoreOver(paints.storage, paints.config, std::move(options)).value();
+  Store& store = *paints.stores["v1"];
+  REQUIRE(paints.Create("v1", R"({"size":7})").ok());
+  REQUIRE(store.Delete(paints.ctx, "one", nullptr, {}).ok());
+  CHECK(store.Get(paints.ctx, "one", {}).value()->deleting());
+  REQUIRE(store.Delete(paints.ctx, "one", nullptr, {}).ok());
+  CHECK(store.Get(paints.ctx, "one", {}).status().reason() == Reason::kNotFound);
+}
+
 TEST_CASE("registry: a deleted collection is marked by the host, too", "[registry]") {
   Paints paints;
   StoreOptions options = paints.options_of("v1");
-  options.mark_deleted = [](runtime::Object& object) {
+  options.mark_deleted = [](runtime::Object& object, const meta::DeleteOptions&) {
     runtime::ListBuilder finalizers(object.arena());
     finalizers.Add(runtime::Value::String("example.com/cleanup"));
     object.Edit("metadata", "finalizers") = finalizers.Build();

@@ -90,9 +90,14 @@ struct StoreOptions {
   std::function<Status(const Context&, const runtime::Object&)> refuse_create = nullptr;
   // Prepares an object for its deletion: called by the first delete of each object, with its
   // deletionTimestamp set, instead of what marks an object with finalizers. It may add finalizers,
-  // and the object is deleted when the last of them goes. Called on the thread of the delete, and
-  // again for each retry; may block. Null: objects are marked as Kubernetes' usual ones are.
-  std::function<void(runtime::Object&)> mark_deleted = nullptr;
+  // and the object is deleted when the last of them goes. Preconditions are refused in the words of
+  // upstream's resources that do this. Called on the thread of the delete, and again for each
+  // retry; may block. Null: objects are marked as Kubernetes' usual ones are.
+  std::function<void(runtime::Object&, const meta::DeleteOptions&)> mark_deleted = nullptr;
+  // Returns true while an object that is being deleted must stay although it has no finalizers. The
+  // first delete then only marks an object, for a second one, or an update, to remove. Called on
+  // the thread of the write; must not block. Null: finalizers alone keep an object.
+  std::function<bool(const runtime::Object&)> stays_deleted = nullptr;
   // Called after a write has been stored and before the response, on the thread of the write; may
   // block, must not fail. Not called for dry runs. Null: nothing is called.
   std::function<void(const runtime::Object&)> after_create = nullptr;
@@ -104,6 +109,8 @@ struct StoreOptions {
   std::function<void()> after_write = nullptr;
   // Makes a delete respond with the object instead of a Status.
   bool return_deleted_object = false;
+  // False: collections cannot be deleted, and discovery does not list that verb.
+  bool delete_collection = true;
   // Validates every create, update, patch and apply by the kind's schema (runtime::ValidateSchema),
   // and those of a status subresource by the schema of the status; then, if the object has the
   // schema's shape, by the schema's rules in CEL (cel::KindRules). The response lists the schema's

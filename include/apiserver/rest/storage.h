@@ -390,6 +390,8 @@ class CollectionDeleter {
   virtual Result<runtime::List> DeleteCollection(const Context& ctx, const ValidateObject& validate,
                                                  const meta::DeleteOptions& options,
                                                  const meta::ListOptions& list_options) = 0;
+  // False: it is not served after all. Asked once, when the resource is installed.
+  virtual bool DeletesCollections() const { return true; }
 };
 
 // A value of the exchange whose handler reads the body itself. See Connecter::StreamsBody.
