@@ -47,12 +47,13 @@ struct Options {
 // kConflict: the server has the group already.
 Status Install(server::GenericAPIServer& server, const Options& options);
 
-// Returns config maps, endpoints, events, pods and nodes, pods first, as a kube-apiserver serves
-// them: with Kubernetes' defaults, validation, strategies, columns and field selectors; nodes with
-// their status, pods with status, binding, eviction, ephemeralcontainers and resize. A host adds
-// subresources of its own, such as pods/exec, and passes them to server::InstallKinds(). An
-// eviction asks no PodDisruptionBudget: there are none. Events do not expire unless the host sets
-// registry::StoreOptions::ttl.
+// Returns config maps, endpoints, events, namespaces, pods and nodes, pods first, as a
+// kube-apiserver serves them: with Kubernetes' defaults, validation, strategies, columns and field
+// selectors; nodes with their status, namespaces with status and finalize, pods with status,
+// binding, eviction, ephemeralcontainers and resize. A host adds subresources of its own, such as
+// pods/exec, and passes them to server::InstallKinds(). An eviction asks no PodDisruptionBudget:
+// there are none. Events do not expire unless the host sets registry::StoreOptions::ttl. A
+// namespace that is deleted stays until somebody finalizes it: nothing here empties it.
 //
 //   ASSIGN_OR_RETURN(auto resources, groups::core::ClusterResources(*storage.clock));
 //   RETURN_IF_ERROR(server::InstallKinds(*server, storage, std::move(resources)).status());

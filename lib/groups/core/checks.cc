@@ -44,17 +44,17 @@ bool IsKept(std::string_view value, const std::vector<std::string_view>& kept) {
 }
 
 // Follows validateKubeFinalizerName.
+void CheckKubeFinalizer(ErrorList& errors, const Path& path, std::string_view name) {
+  const bool standard =
+      std::ranges::find(kStandardFinalizers, name) != std::end(kStandardFinalizers);
+  if (standard || name.find('/') != std::string_view::npos) return;
+  errors.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified");
+}
+
 void CheckFinalizers(Value metadata, ErrorList& errors) {
   std::size_t i = 0;
   for (const Value& finalizer : metadata["finalizers"].items()) {
-    const std::string_view name = finalizer.AsString();
-    const bool standard =
-        std::ranges::find(kStandardFinalizers, name) != std::end(kStandardFinalizers);
-    if (name.find('/') == std::string_view::npos && !standard) {
-      errors.Invalid(Path("metadata.finalizers").Index(i), name,
-                     "name is neither a standard finalizer name nor is it fully qualified");
-    }
-    ++i;
+    CheckKubeFinalizer(errors, Path("metadata.finalizers").Index(i++), finalizer.AsString());
   }
 }
 
@@ -277,6 +277,11 @@ std::string Printed(Value value) {
   std::string json;
   codec::AppendJson(value, json);
   return json;
+}
+
+void CheckFinalizer(ErrorList& errors, const Path& path, std::string_view name) {
+  CheckQualifiedName(errors, path, name);
+  CheckKubeFinalizer(errors, path, name);
 }
 
 ErrorList ValidateCoreMeta(Value metadata, bool namespaced,

@@ -25,6 +25,8 @@ void AddComplaints(field::ErrorList& errors, const field::Path& path, std::strin
 void CheckDnsLabel(field::ErrorList& errors, const field::Path& path, std::string_view value);
 void CheckDnsSubdomain(field::ErrorList& errors, const field::Path& path, std::string_view value);
 void CheckQualifiedName(field::ErrorList& errors, const field::Path& path, std::string_view value);
+// A qualified name, which has a prefix unless it is one of Kubernetes' own finalizers.
+void CheckFinalizer(field::ErrorList& errors, const field::Path& path, std::string_view name);
 
 // The syntax of texts; see meta/validation.h.
 meta::Complaints IsConfigMapKey(std::string_view key);

@@ -11,6 +11,7 @@
 #include "groups/core/event_strategy.h"
 #include "groups/core/field_text.h"
 #include "groups/core/kinds.h"
+#include "groups/core/namespace_strategy.h"
 #include "groups/core/node_strategy.h"
 #include "groups/core/pod_binding.h"
 #include "groups/core/pod_strategy.h"
@@ -66,6 +67,21 @@ server::Resource NodeResource(runtime::KindPtr kind, const Clock& clock) {
   return nodes;
 }
 
+server::Resource NamespaceResource(runtime::KindPtr kind, const Clock& clock) {
+  server::Resource namespaces =
+      ClusterResource(std::move(kind), NewNamespaceStrategy(), NewNamespaceColumns(clock));
+  namespaces.status_strategy = NewNamespaceStatusStrategy();
+  namespaces.subresources["finalize"] = [](std::shared_ptr<registry::Store> store) {
+    return Result<std::shared_ptr<rest::Storage>>(NewNamespaceFinalize(std::move(store)));
+  };
+  namespaces.configure = [configure =
+                              std::move(namespaces.configure)](registry::StoreOptions& options) {
+    configure(options);
+    EndNamespacesInTwoSteps(options);
+  };
+  return namespaces;
+}
+
 Result<server::Resource> ResourceOfKind(const runtime::KindPtr& kind, const Clock& clock) {
   if (kind->kind() == "ConfigMap") {
     return ClusterResource(kind, NewConfigMapStrategy(), NewConfigMapColumns(clock));
@@ -76,6 +92,7 @@ Result<server::Resource> ResourceOfKind(const runtime::KindPtr& kind, const Cloc
   if (kind->kind() == "Event") {
     return ClusterResource(kind, NewEventStrategy(), NewEventColumns(clock), &EventField);
   }
+  if (kind->kind() == "Namespace") return NamespaceResource(kind, clock);
   if (kind->kind() == "Pod") return PodResource(kind, clock);
   return NodeResource(kind, clock);
 }

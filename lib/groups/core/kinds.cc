@@ -6,6 +6,7 @@
 #include "apiserver/groups/core.h"
 #include "base/status_macros.h"
 #include "groups/core/endpoints_strategy.h"
+#include "groups/core/namespace_strategy.h"
 #include "groups/core/node_strategy.h"
 #include "groups/core/pod_defaults.h"
 #include "groups/core/secret_data.h"
@@ -34,6 +35,14 @@ runtime::KindOptions PodKind() {
           .selectable_fields = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
                                 "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
                                 "status.podIP", "status.nominatedNodeName"}};
+}
+
+runtime::KindOptions NamespaceKind() {
+  return {.kind = "Namespace",
+          .plural = "namespaces",
+          .short_names = {"ns"},
+          .namespaced = false,
+          .selectable_fields = {"status.phase"}};
 }
 
 runtime::KindOptions ConfigMapKind() {
@@ -67,11 +76,7 @@ Result<std::vector<runtime::KindPtr>> Kinds() {
                    {ConfigMapKind(),
                     EndpointsKind(),
                     EventKind(),
-                    {.kind = "Namespace",
-                     .plural = "namespaces",
-                     .short_names = {"ns"},
-                     .namespaced = false,
-                     .selectable_fields = {"status.phase"}},
+                    NamespaceKind(),
                     PodKind(),
                     SecretKind(),
                     {.kind = "Service",
@@ -105,6 +110,8 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
   endpoints.versions = {{.deprecation_warning = "v1 Endpoints is deprecated in v1.33+; use "
                                                 "discovery.k8s.io/v1 EndpointSlice",
                          .set_defaults = &SetEndpointsDefaults}};
+  runtime::KindOptions of_namespaces = NamespaceKind();
+  of_namespaces.versions = {{.set_defaults = &SetNamespaceDefaults}};
   runtime::KindOptions event = EventKind();
   event.selectable_fields.emplace_back("source");
   return KindsOfV1(workloads_api::Descriptors(), kPackage,
@@ -117,7 +124,8 @@ Result<std::vector<runtime::KindPtr>> ClusterKinds() {
                      .selectable_fields = {"spec.unschedulable"}},
                     ConfigMapKind(),
                     std::move(endpoints),
-                    std::move(event)});
+                    std::move(event),
+                    std::move(of_namespaces)});
 }
 
 }  // namespace apiserver::v0::groups::core
