@@ -33,10 +33,9 @@ namespace rest = apiserver::rest;
 namespace server = apiserver::server;
 
 constexpr std::chrono::milliseconds kSyncStep(50);
-constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
 
 // The strategy of kinds without a generation. Everything is valid.
-class Plain : public rest::Strategy {
+class Plain final : public rest::Strategy {
  public:
   explicit Plain(bool namespaced) : namespaced_(namespaced) {}
   bool NamespaceScoped() const override { return namespaced_; }
@@ -45,23 +44,6 @@ class Plain : public rest::Strategy {
 
  private:
   bool namespaced_;
-};
-
-// The strategy of namespaces, whose status belongs to the server and whose name is a label, too.
-class OfNamespaces final : public Plain {
- public:
-  OfNamespaces() : Plain(/*namespaced=*/false) {}
-  void PrepareForCreate(const Context&, Object& object) const override {
-    object.Edit("status", "phase") = "Active";
-  }
-  void PrepareForUpdate(const Context&, Object& object, const Object& old) const override {
-    object.Edit("status") = old["status"];
-  }
-  void Canonicalize(Object& object) const override {
-    if (object.labels()[kNameLabel].AsString() == object.name()) return;
-    object.Edit("metadata", "labels", kNameLabel) = std::string(object.name());
-  }
-  rest::ResetFields GetResetFields() const override { return {{"v1", {{"status"}}}}; }
 };
 
 // Returns where a kube-apiserver keeps a resource that is installed here: it may have been the one
@@ -85,7 +67,6 @@ Status Choose(const Result<std::vector<KindPtr>>& kinds, const std::vector<std::
     if (!wanted || there) continue;
     server::Resource resource{.kind = kind,
                               .strategy = std::make_shared<Plain>(kind->namespaced())};
-    if (kind->kind() == "Namespace") resource.strategy = std::make_shared<OfNamespaces>();
     // Kubernetes validates these kinds by code, and not by their schemas.
     resource.configure = [](registry::StoreOptions& store) { store.validate_schema = false; };
     resources.push_back(std::move(resource));
@@ -132,8 +113,7 @@ Status InstallCore(server::GenericAPIServer& api, const CoreOptions& options) {
   APISERVER_ASSIGN_OR_RETURN(std::vector<server::Resource> resources,
                              groups::core::ClusterResources(*storage.clock));
   ExpireEvents(resources, options.event_ttl);
-  APISERVER_RETURN_IF_ERROR(
-      Choose(groups::core::Kinds(), {"Namespace", "Service"}, api, resources));
+  APISERVER_RETURN_IF_ERROR(Choose(groups::core::Kinds(), {"Service"}, api, resources));
   for (auto further : {groups::coordination::Resources(*storage.clock),
                        groups::discovery::Resources(*storage.clock)}) {
     APISERVER_RETURN_IF_ERROR(further.status());

@@ -7,6 +7,7 @@
 
 #include "aggregator/front.h"
 #include "apiserver/testing/server/test_server.h"
+#include "contains.h"
 #include "options/read_flags.h"
 #include "storage/rocks/temp_directory.h"
 

@@ -2,7 +2,7 @@
 """The kube-apiserver of examples/, as it starts without flags: what it makes for its cluster, tokens of service
 accounts, and how it ends.
 
-usage: kube_apiserver.py --server BINARY
+usage: kube_apiserver.py --server BINARY [--kubectl BINARY]
 
 Looks at the start on an empty store of its own, at what is there once it is ready, at a second start in the same
 folder, at one after kill -9, at SIGTERM with watches open and with streams of pods, and at one with --runtime-config.
@@ -24,6 +24,7 @@ import time
 
 import held_streams
 from checker import Checker
+from kubectl_checks import Kubectl
 from servers import Server, free_port, wait_until
 
 DEFAULT = "/api/v1/namespaces/default/"
@@ -225,6 +226,27 @@ def runtime_config(t, binary, folder):
             server.stop(signal.SIGKILL)
 
 
+def namespace_ends(t, server, folder, binary):
+    """A namespace that kubectl deletes stays, and takes nothing new, until whoever empties it finalizes it."""
+    kubectl = Kubectl(binary, server.kubeconfig, folder)
+
+    def says(text, *args, code=0, stdin=None):
+        ended = kubectl.run(*args, stdin=stdin)
+        printed = ended.stdout + ended.stderr
+        t.check(ended.returncode == code and text in printed, "kubectl %s: %s" % (" ".join(args), text), printed)
+        return ended.stdout
+
+    says("namespace/gone created", "create", "namespace", "gone")
+    says("Active", "get", "namespace", "gone")
+    says('namespace "gone" deleted', "delete", "namespace", "gone", "--wait=false")
+    says("Terminating", "get", "namespace", "gone")
+    says("because it is being terminated", "create", "configmap", "late", "--namespace=gone", code=1)
+    one = json.loads(says('"kubernetes"', "get", "namespace", "gone", "--output=json"))
+    one["spec"] = {}
+    says('"phase":"Terminating"', "replace", "--raw", "/api/v1/namespaces/gone/finalize", "-f", "-", stdin=json.dumps(one))
+    says('namespaces "gone" not found', "get", "namespace", "gone", code=1)
+
+
 def ends_with_watches(t, server, api):
     """SIGTERM while clients follow the namespaces."""
     links = [api.open("/api/v1/namespaces?watch=true") for _ in range(WATCHES)]
@@ -275,6 +297,7 @@ def ends_with_streams(t, server, api, kubelet, ways, clients_read):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
+    parser.add_argument("--kubectl", default="kubectl")
     args = parser.parse_args()
     t = Checker()
     with tempfile.TemporaryDirectory() as folder:
@@ -289,6 +312,7 @@ def main():
             cluster(t, api)
             events(t, api)
             plain, who = tokens(t, api)
+            namespace_ends(t, server, folder, args.kubectl)
             ends_with_watches(t, server, api)
             t.check(stale not in open(log).read(), "nothing is left of the server")
 
