@@ -86,8 +86,6 @@ class Scene:
             Server(args.cluster, "memory", cluster, flags=self.cluster_flags())
         self.cluster.start()
         self.process, self.etcd, self.port, self.starts = None, None, 0, 0
-        # A Go server refuses an EndpointSlice with a loopback address.
-        self.slices = not args.go_cluster
 
     def cluster_flags(self):
         flags = getattr(self.args, "cluster_flags", ())
@@ -98,7 +96,7 @@ class Scene:
         return (*flags, "--proxy-client-cert-file=" + certificate, "--proxy-client-key-file=" + key,
                 "--requestheader-client-ca-file=" + proxies.certificate, "--requestheader-allowed-names=the-front",
                 "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
-                "--requestheader-extra-headers-prefix=X-Remote-Extra-", "--enable-aggregator-routing")
+                "--requestheader-extra-headers-prefix=X-Remote-Extra-")
 
     def kubectl(self, *args, given=None):
         got = subprocess.run([self.args.kubectl, "--kubeconfig", self.cluster.kubeconfig,
@@ -141,26 +139,17 @@ class Scene:
         self.process.kill()
         self.process.wait()
 
-    def service(self):
-        """The service: an EndpointSlice with the address of this machine, or another name for it."""
-        spec = {"ports": [{"name": "https", "port": 443}]} if self.slices else \
-            {"type": "ExternalName", "externalName": "localhost"}
-        objects = [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "api", "namespace": "wardle"},
-                    "spec": spec}]
-        if self.slices:
-            objects.append({
-                "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
-                "metadata": {"name": "api-1", "namespace": "wardle", "labels": {"kubernetes.io/service-name": "api"}},
-                "endpoints": [{"addresses": ["127.0.0.1"]}], "ports": [{"name": "https", "port": self.port}]})
-        return objects
+    def service(self, **spec):
+        """The service: another name for this machine, as no EndpointSlice may have a loopback address."""
+        return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "api", "namespace": "wardle"},
+                "spec": spec or {"type": "ExternalName", "externalName": "localhost"}}
 
-    def api_service(self, version):
-        # A name leads to the port that the APIService says.
-        port = 443 if self.slices else self.port
+    def api_service(self, version, port=None):
         return {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
                 "metadata": {"name": version + ".wardle.example.com"},
                 "spec": {"group": "wardle.example.com", "version": version, "groupPriorityMinimum": 1000,
-                         "versionPriority": 20 if version == "v1alpha1" else 15, "service": {"name": "api", "namespace": "wardle", "port": port},
+                         "versionPriority": 20 if version == "v1alpha1" else 15,
+                         "service": {"name": "api", "namespace": "wardle", "port": port or self.port},
                          "caBundle": base64.b64encode(self.serving.pem().encode()).decode()}}
 
     def becomes(self, condition, version="v1alpha1", seconds=60):
@@ -283,14 +272,19 @@ def flapping(t, scene):
     t.check("ok" in scene.raw("/readyz"), "ready all the time")
 
 
-def by_name(t, scene):
-    """Instead of an EndpointSlice, the service is but another name."""
+def by_slice(t, scene):
+    """Instead of being another name, the service has an EndpointSlice, at whose address nobody is (RFC 5737)."""
+    scene.apply({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+                 "metadata": {"name": "api-1", "namespace": "wardle", "labels": {"kubernetes.io/service-name": "api"}},
+                 "endpoints": [{"addresses": ["192.0.2.1"]}], "ports": [{"name": "https", "port": 443}]})
+    service = scene.service(ports=[{"name": "https", "port": 443}])
+    t.says(scene.kubectl("replace", "-f", "-", given=json.dumps(service)), "replaced", "the service has endpoints")
+    scene.apply(scene.api_service("v1alpha1", port=443))
+    scene.becomes("False/FailedDiscoveryCheck")
     scene.kubectl("delete", "endpointslice", "-n", "wardle", "api-1")
     scene.becomes("False/EndpointsNotFound")
-    scene.slices = False
-    # kubectl 1.20 demands ports.
-    t.says(scene.kubectl("replace", "--validate=false", "-f", "-", given=json.dumps(scene.service()[0])), "replaced",
-           "the service becomes another name")
+    t.says(scene.kubectl("replace", "--validate=false", "-f", "-", given=json.dumps(scene.service())), "replaced",
+           "the service becomes another name")  # kubectl 1.20 demands ports.
     scene.apply(scene.api_service("v1alpha1"))
     scene.becomes("True/Passed")
     t.says(scene.kubectl("get", "flunders.v1alpha1.wardle.example.com"), "seen", "by another name")
@@ -310,7 +304,7 @@ def run(t, scene):
     before(t, scene)
     scene.start()
     scene.kubectl("create", "namespace", "wardle")
-    scene.apply(*scene.service(), scene.api_service("v1alpha1"), scene.api_service("v1beta1"))
+    scene.apply(scene.service(), scene.api_service("v1alpha1"), scene.api_service("v1beta1"))
     scene.becomes("True/Passed")
     scene.becomes("True/Passed", "v1beta1")
     used(t, scene)
@@ -320,8 +314,8 @@ def run(t, scene):
     watched(t, scene)
     killed(t, scene)
     flapping(t, scene)
-    if scene.slices:
-        by_name(t, scene)
+    if not scene.args.go_cluster:
+        by_slice(t, scene)
 
 
 def main():

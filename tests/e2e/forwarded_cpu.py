@@ -95,7 +95,7 @@ def ready(scene):
     aggregated.wait_until(lambda: "ok" in scene.raw("/readyz"), "the cluster is ready")
     scene.start()
     scene.kubectl("create", "namespace", "wardle")
-    scene.apply(*scene.service(), scene.api_service("v1alpha1"))
+    scene.apply(scene.service(), scene.api_service("v1alpha1"))
     scene.becomes("True/Passed")
     scene.apply(aggregated.flunder("x"))
 
