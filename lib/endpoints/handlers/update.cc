@@ -1,3 +1,6 @@
+#include <memory>
+#include <utility>
+
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/meta.h"
 #include "base/status_macros.h"
@@ -21,22 +24,28 @@ struct ReplaceRequest {
 // The object of a PUT. On every attempt its owners are computed and it is admitted again.
 class ReplacedObject final : public rest::UpdatedObjectInfo {
  public:
-  ReplacedObject(const runtime::Object& object, const ReplaceRequest& request, bool track_fields)
-      : object_(object), request_(request), track_fields_(track_fields) {}
+  ReplacedObject(runtime::ObjectPtr object, const ReplaceRequest& request, bool track_fields)
+      : object_(std::move(object)), request_(request), track_fields_(track_fields) {}
 
   meta::Preconditions GetPreconditions() const override {
     meta::Preconditions preconditions;
     // A uid in the body is a precondition.
-    if (!object_.uid().empty()) preconditions.uid = std::string(object_.uid());
+    if (!object_->uid().empty()) preconditions.uid = std::string(object_->uid());
     return preconditions;
   }
 
   Result<std::unique_ptr<runtime::Object>> UpdatedObject(
       const Context& ctx, const runtime::ObjectPtr& old) const override {
-    std::unique_ptr<runtime::Object> object = object_.Clone();
+    // Shares what was decoded, which no attempt changes.
+    auto object = std::make_unique<runtime::Object>(object_->kind_ptr(), object_->version(),
+                                                    runtime::Arena(), object_->root());
+    object->arena().Pin(object_);
     if (track_fields_) {
       request_.scope.TrackFields(request_.exchange, old.get(), *object,
                                  request_.options.field_manager);
+    } else {
+      // The object with its owners was too large for the storage.
+      object->Erase("metadata", "managedFields");
     }
     // Admission may add duplicates as well, which are removed after it.
     RETURN_IF_ERROR(request_.admitter.Admit(ctx, *object, old.get()));
@@ -45,12 +54,12 @@ class ReplacedObject final : public rest::UpdatedObjectInfo {
   }
 
  private:
-  const runtime::Object& object_;
+  const runtime::ObjectPtr object_;
   const ReplaceRequest& request_;
   const bool track_fields_;
 };
 
-Result<rest::UpdateResult> Replace(const ReplaceRequest& request, const runtime::Object& object,
+Result<rest::UpdateResult> Replace(const ReplaceRequest& request, const runtime::ObjectPtr& object,
                                    bool track_fields) {
   const std::string& name = request.exchange.Get<request::RequestInfo>().name;
   return request.scope.capabilities.updater->Update(
@@ -77,20 +86,19 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
     RETURN_IF_ERROR(CheckUpdate(*scope, exchange));
     ASSIGN_OR_RETURN(const meta::UpdateOptions options,
                      meta::ParseUpdateOptions(exchange.query().all()));
-    ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object,
+    ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> decoded,
                      scope->Decode(exchange, options.field_validation));
     const auto& info = exchange.Get<request::RequestInfo>();
-    RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *object));
-    RETURN_IF_ERROR(scope->CheckName(*object, info.name, info.namespace_));
-    DedupOwnerReferences(exchange.ctx(), *object, /*after_admission=*/false);
+    RETURN_IF_ERROR(rest::EnsureObjectNamespaceMatchesRequestNamespace(info.namespace_, *decoded));
+    RETURN_IF_ERROR(scope->CheckName(*decoded, info.name, info.namespace_));
+    DedupOwnerReferences(exchange.ctx(), *decoded, /*after_admission=*/false);
 
+    const runtime::ObjectPtr object = std::move(decoded);
     const Admitter admitter(*scope, exchange, options);
     const ReplaceRequest request{
         .scope = *scope, .exchange = exchange, .options = options, .admitter = admitter};
-    const auto result = WriteWithoutOwnersIfTooLarge([&](bool with_owners) {
-      if (!with_owners) object->Erase("metadata", "managedFields");
-      return Replace(request, *object, /*track_fields=*/with_owners);
-    });
+    const auto result = WriteWithoutOwnersIfTooLarge(
+        [&](bool with_owners) { return Replace(request, object, /*track_fields=*/with_owners); });
     RETURN_IF_ERROR(result.status());
     return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
                                  scope->target);
