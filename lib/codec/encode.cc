@@ -30,9 +30,12 @@ using runtime::Value;
 // Writes a body and records the positions of metadata and the revision in it.
 class BodyWriter {
  public:
-  BodyWriter(const Object& object, std::size_t bytes)
-      : object_(object), sorted_(object.kind().semantics() == runtime::Semantics::kCustomResource) {
+  BodyWriter(const Object& object, std::string_view before, std::size_t bytes)
+      : object_(object),
+        sorted_(object.kind().semantics() == runtime::Semantics::kCustomResource),
+        begin_(before.size()) {
     body_.text.reserve(bytes);
+    body_.text.append(before);
   }
 
   // The body lacks its beginning, Kind::JsonPrefix, which is the same for all objects of a version.
@@ -96,10 +99,11 @@ class BodyWriter {
     }
   }
 
-  std::uint32_t Here() const { return static_cast<std::uint32_t>(body_.text.size()); }
+  std::uint32_t Here() const { return static_cast<std::uint32_t>(body_.text.size() - begin_); }
 
   const Object& object_;
   const bool sorted_;
+  const std::size_t begin_;
   bool has_revision_ = false;
   EncodedBody body_;
 };
@@ -187,8 +191,8 @@ bool BeforeResourceVersion(std::string_view key, bool sorted) {
          key == "uid";
 }
 
-EncodedBody EncodeJsonBody(const Object& object, std::size_t bytes) {
-  return BodyWriter(object, bytes).Write();
+EncodedBody EncodeJsonBody(const Object& object, std::string_view before, std::size_t bytes) {
+  return BodyWriter(object, before, bytes).Write();
 }
 
 Result<EncodingPtr> EncodingOf(const Context& ctx, const Object& object, std::string_view version,

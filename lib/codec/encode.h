@@ -16,8 +16,10 @@ namespace apiserver::inline v0::codec {
 Result<std::unique_ptr<runtime::Object>> CanonicalView(const Context& ctx,
                                                        const runtime::Object& object,
                                                        std::string_view version);
-// The JSON body of a canonical object. `bytes`: room that is made at once; it may take more.
-runtime::EncodedBody EncodeJsonBody(const runtime::Object& object, std::size_t bytes = 0);
+// The JSON body of a canonical object. `before` is put before it, and does not count in its marks.
+// `bytes`: room that is made at once; it may take more.
+runtime::EncodedBody EncodeJsonBody(const runtime::Object& object, std::string_view before = {},
+                                    std::size_t bytes = 0);
 // Returns `body` of `object` in JSON as its stored bytes with the revision spliced in. Null: they
 // differ in more than that.
 runtime::EncodingPtr SharedWithStorage(const runtime::Object& object, std::string_view version,

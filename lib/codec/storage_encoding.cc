@@ -164,14 +164,17 @@ bool IsPlain(const Value& root) {
 bool ParseOwners(Object& content) {
   const Value owners = content.metadata()["managedFields"];
   if (!owners.is_list()) return owners.is_null();
+  const auto is_text = [](const Value& owner) {
+    return owner["fieldsV1"].type() == Value::Type::kRaw;
+  };
+  if (std::ranges::none_of(owners.items(), is_text)) return true;
   runtime::ListBuilder parsed(content.arena());
   for (const Value& owner : owners.items()) {
-    const Value fields = owner["fieldsV1"];
-    if (fields.type() != Value::Type::kRaw) {
+    if (!is_text(owner)) {
       parsed.Add(owner);
       continue;
     }
-    const auto set = ParseJson(fields.AsString(), content.arena());
+    const auto set = ParseJson(owner["fieldsV1"].AsString(), content.arena());
     if (!set.ok() || !set->is_map()) return false;
     parsed.Add(runtime::With(owner, "fieldsV1", *set, content.arena()));
   }
@@ -191,6 +194,9 @@ std::unique_ptr<Object> ContentAsRead(const Object& written, std::string_view te
 
 }  // namespace
 
+// The spare room of stored bytes is at most one of so many parts of them.
+static constexpr std::size_t kSpareParts = 16;
+
 // The revision of the storage is the version of an object, so that neither it nor the old self link
 // is kept, as in Go's APIObjectVersioner.PrepareObjectForStorage.
 Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& object,
@@ -199,16 +205,19 @@ Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& objec
   ASSIGN_OR_RETURN(const std::unique_ptr<Object> view, CanonicalView(ctx, object, version));
   view->Erase("metadata", "resourceVersion");
   view->Erase("metadata", "selfLink");
-  const runtime::EncodedBody body = EncodeJsonBody(*view, wishes.bytes);
+  runtime::EncodedBody body = EncodeJsonBody(*view, view->kind().JsonPrefix(version), wishes.bytes);
   StorageEncoding stored;
-  const std::string_view prefix = view->kind().JsonPrefix(version);
-  stored.bytes.reserve(prefix.size() + body.text.size() + 1);  // Kept for as long as the object.
-  stored.bytes.append(prefix).append(body.text).append("\n");
+  stored.bytes = std::move(body.text);
+  stored.bytes += '\n';
+  // Kept for as long as the object, so that much room to spare is worth a copy.
+  if (stored.bytes.capacity() - stored.bytes.size() > stored.bytes.size() / kSpareParts) {
+    stored.bytes.shrink_to_fit();
+  }
   const Value before = view->root();
   // The stored bytes serve as an answer only if reading them back would default nothing.
   RETURN_IF_ERROR(runtime::Settle(*view, {.shape = false}));
   if (body.rv_begin > 0 && view->root() == before) stored.answer = body;
-  if (stored.answer && wishes.content) stored.content = ContentAsRead(*view, body.text);
+  if (stored.answer && wishes.content) stored.content = ContentAsRead(*view, stored.bytes);
   return stored;
 }
 
