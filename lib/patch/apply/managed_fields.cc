@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/json.h"
 #include "base/status_macros.h"
+#include "text/scan.h"
 
 namespace apiserver::v0::patch::apply {
 
@@ -82,19 +84,49 @@ struct Encoded {
   }
 };
 
-// Builds the entry in the order of the type's fields, so that normalizing leaves it as it is.
-Value EntryOf(const ManagerInfo& info, const std::optional<runtime::UnixTime>& time, FieldSet set,
-              runtime::Arena& arena) {
-  const auto text = [&arena](std::string_view of) { return Value::String(arena.Copy(of)); };
+// True if AppendFieldsV1() gives `fields` for the set that was read from it, and JSON's encoder the
+// same bytes for its keys: plain ones, in order. `member`: the place itself is in the set.
+bool IsAsWritten(const Value& fields, FieldSet set, bool member) {
+  if (!fields.is_map()) return false;
+  std::span<const runtime::Member> members = fields.members();
+  if (member) {
+    if (members.empty() || members[0].key != "." || !members[0].value.is_map()) return false;
+    if (members[0].value.size() != 0) return false;
+    members = members.subspan(1);
+  }
+  const auto entries = set.entries();
+  return std::equal(members.begin(), members.end(), entries.begin(), entries.end(),
+                    [](const runtime::Member& read, const FieldSet::Entry& entry) {
+                      const std::string_view key = read.key;
+                      if (entry.element.kind() != PathElement::Kind::kFieldName ||
+                          !key.starts_with("f:") || key.substr(2) != entry.element.field_name() ||
+                          text::UnescapedPrefix(key) != key.size()) {
+                        return false;
+                      }
+                      if (entry.children.Empty())
+                        return read.value.is_map() && read.value.size() == 0;
+                      return IsAsWritten(read.value, entry.children, entry.member);
+                    });
+}
+
+Value FieldsV1Of(FieldSet set, const Managed::AsRead* as_read, runtime::Arena& arena) {
+  if (as_read != nullptr && as_read->set == set) return runtime::Copy(as_read->fields_v1, arena);
   std::string fields;
   AppendFieldsV1(set, fields);
+  return Value::Raw(arena.Copy(fields));
+}
+
+// Builds the entry in the order of the type's fields, so that normalizing leaves it as it is.
+Value EntryOf(const ManagerInfo& info, const std::optional<runtime::UnixTime>& time, Value fields,
+              runtime::Arena& arena) {
+  const auto text = [&arena](std::string_view of) { return Value::String(arena.Copy(of)); };
   runtime::MapBuilder entry(arena);
   if (!info.manager.empty()) entry.Add("manager", text(info.manager));
   entry.Add("operation", text(info.operation));
   entry.Add("apiVersion", text(info.api_version));
   if (time) entry.Add("time", text(runtime::FormatTime(*time)));
   entry.Add("fieldsType", Value::String(kFieldsV1));
-  entry.Add("fieldsV1", Value::Raw(arena.Copy(fields)));
+  entry.Add("fieldsV1", fields);
   if (!info.subresource.empty()) entry.Add("subresource", text(info.subresource));
   return entry.Build();
 }
@@ -141,6 +173,9 @@ Result<Managed> DecodeManagedFields(Value entries, runtime::Arena& arena) {
                                                              .api_version = info.api_version,
                                                              .applied = info.operation == kApply});
     managed.times.insert_or_assign(identifier, TimeOf(entry));
+    if (IsAsWritten(entry["fieldsV1"], *set, /*member=*/false)) {
+      managed.as_read.insert_or_assign(identifier, Managed::AsRead{*set, entry["fieldsV1"]});
+    }
   }
   return managed;
 }
@@ -159,7 +194,9 @@ Result<Value> EncodeManagedFields(const Managed& managed, runtime::Arena& arena)
     if (fields.applied) info->operation = kApply;
     const auto time = managed.times.find(identifier);
     const auto when = time != managed.times.end() ? time->second : std::nullopt;
-    const Value entry = EntryOf(*info, when, fields.set, arena);
+    const auto read = managed.as_read.find(identifier);
+    const Managed::AsRead* const as_read = read != managed.as_read.end() ? &read->second : nullptr;
+    const Value entry = EntryOf(*info, when, FieldsV1Of(fields.set, as_read, arena), arena);
     all.push_back({std::move(*info), when ? when->seconds : 0, entry});
   }
   // Follows sortEncodedManagedFields.

@@ -183,6 +183,48 @@ TEST_CASE("managed fields: what is read is written the same", "[apply]") {
   }
 }
 
+TEST_CASE("managed fields: a set that is copied as it was read is what would be written",
+          "[apply]") {
+  struct Row {
+    std::string_view fields;
+    bool copied;
+  };
+  for (const Row& row :
+       std::vector<Row>{{R"({"f:a":{},"f:b":{".":{},"f:c":{}},"f:d":{"f:e":{}}})", true},
+                        {R"({"f:b":{},"f:a":{}})", false},
+                        {R"({"f:a":{"f:b":{},".":{}}})", false},
+                        {R"({"f:a":{".":{}}})", false},
+                        {R"({"f:a":{".":{"f:x":{}},"f:b":{}}})", false},
+                        {R"({"f:a":{".":null,"f:b":{}}})", false},
+                        {R"({"f:a":null})", false},
+                        {R"({"f:":{}})", true},
+                        {R"({"f:a<b":{}})", false},
+                        {R"({"f:a\bb":{}})", false},
+                        {R"({"f:a\"b":{}})", false},
+                        {R"({"f:\u00e9":{}})", false},
+                        {R"({"f:a":{},"x:new":{}})", false},
+                        {R"({".":{},"f:a":{}})", false},
+                        {R"({"f:l":{"k:{\"a\":1}":{}}})", false},
+                        {R"({"f:l":{"i:0":{}}})", false},
+                        {R"({})", true}}) {
+    INFO(row.fields);
+    runtime::Arena arena;
+    const std::string entries =
+        R"([{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Update",)"
+        R"("fieldsV1":)" +
+        std::string(row.fields) + "}]";
+    auto managed = DecodeManagedFields(*codec::ParseJson(entries, arena), arena);
+    REQUIRE(managed.ok());
+    CHECK(managed->as_read.size() == (row.copied ? 1 : 0));
+    std::string copied;
+    codec::AppendJson(*EncodeManagedFields(*managed, arena), copied);
+    managed->as_read.clear();
+    std::string written;
+    codec::AppendJson(*EncodeManagedFields(*managed, arena), written);
+    CHECK(copied == written);
+  }
+}
+
 // internal TestBuildManagerIdentifier
 TEST_CASE("managed fields: the version is part of an updater's identity, not of an applier's",
           "[apply]") {

@@ -34,6 +34,13 @@ Result<ManagerInfo> ParseManagerIdentifier(std::string_view identifier);
 struct Managed {
   Managers fields;
   std::map<std::string, std::optional<runtime::UnixTime>, std::less<>> times;
+  // The sets that were read and would be written the same. One that has not changed is then copied
+  // instead of written.
+  struct AsRead {
+    FieldSet set;
+    runtime::Value fields_v1;
+  };
+  std::map<std::string, AsRead, std::less<>> as_read;
 };
 
 // Decodes the list metadata.managedFields, or null. The result borrows `entries` and `arena`.
