@@ -1,3 +1,7 @@
+#include <atomic>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "aggregator/control/auto_register.h"
@@ -114,6 +118,19 @@ class Running : public std::enable_shared_from_this<Running> {
     return {};
   }
 
+  // Returns what is missing of the APIServices of built-in group versions. Follows
+  // makeAPIServiceAvailableHealthCheck of k8s.io/kubernetes/pkg/controlplane/apiserver.
+  Status CheckBuiltIn() const {
+    auto pending = pending_.Lock();
+    if (!*pending) return {Reason::kServiceUnavailable, "missing APIServices"};
+    std::erase_if(**pending, [this](const std::string& name) {
+      const runtime::ObjectPtr api_service = informer_->Get("", name);
+      return api_service && IsConditionTrue(*api_service, kAvailable);
+    });
+    if ((*pending)->empty()) return {};
+    return {Reason::kServiceUnavailable, "missing APIService: " + *(*pending)->begin()};
+  }
+
   void Stop() {
     if (std::exchange(*stopped_.Lock(), true)) return;
     if (options_.definitions) options_.definitions->Follow(nullptr);
@@ -143,24 +160,29 @@ class Running : public std::enable_shared_from_this<Running> {
 
   // Wants the group versions of the server that a kube-apiserver registers.
   Status WantBuiltIn(const Context& ctx) {
+    std::set<std::string> names;
     for (const char* const path : {"/api", "/apis"}) {
       ASSIGN_OR_RETURN(const http::ClientResponse answer, client_->Call(ctx, {.target = path}));
       if (answer.code != 200) continue;
       runtime::Arena arena;
       ASSIGN_OR_RETURN(const runtime::Value root, codec::ParseJson(answer.body, arena));
       for (const runtime::Value& version : root["versions"].items()) {
-        WantBuiltIn("", version.AsString());
+        WantBuiltIn("", version.AsString(), names);
       }
       for (const runtime::Value& group : root["groups"].items()) {
         for (const runtime::Value& version : group["versions"].items()) {
-          WantBuiltIn(group["name"].AsString(), version["version"].AsString());
+          WantBuiltIn(group["name"].AsString(), version["version"].AsString(), names);
         }
       }
     }
+    *pending_.Lock() = std::move(names);
     return {};
   }
-  void WantBuiltIn(std::string_view group, std::string_view version) {
-    if (const auto wanted = BuiltIn(group, version)) registration_.Want(*wanted);
+  void WantBuiltIn(std::string_view group, std::string_view version, std::set<std::string>& names) {
+    const auto wanted = BuiltIn(group, version);
+    if (!wanted) return;
+    registration_.Want(*wanted);
+    names.insert(std::string(version) + "." + std::string(group));
   }
 
   std::unique_ptr<client::Informer> NewInformer(LogSink& log) {
@@ -230,6 +252,8 @@ class Running : public std::enable_shared_from_this<Running> {
   RemoteDiscovery discovery_;
   RemoteOpenApi openapi_;
   AutoRegister registration_;
+  // The built-in APIServices that have not been available yet. nullopt: nobody knows them yet.
+  mutable Guarded<std::optional<std::set<std::string>>> pending_;
   Guarded<bool> stopped_{false};
 };
 
@@ -268,6 +292,16 @@ class Follower {
     return running ? running->Register(ctx) : Status();
   }
 
+  // Passes once all built-in APIServices have been available, and from then on.
+  Status CheckBuiltIn() {
+    if (complete_) return {};
+    const std::shared_ptr<Running> running = *running_.Lock();
+    if (!running) return {Reason::kServiceUnavailable, "missing APIServices"};
+    Status status = running->CheckBuiltIn();
+    if (status.ok()) complete_ = true;
+    return status;
+  }
+
   // Drops what uses the server.
   void Stop() {
     std::shared_ptr<Running> running;
@@ -281,6 +315,7 @@ class Follower {
   const std::shared_ptr<Table> table_;
   Notification started_;
   Guarded<std::shared_ptr<Running>> running_;
+  std::atomic<bool> complete_{false};
   Context::Registration closing_;
 };
 
@@ -308,10 +343,11 @@ Status AddHooks(server::Handler& handler, const std::shared_ptr<Follower>& follo
     while (!follower->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
     return {};
   };
-  // One worker does what upstream's controllers of these names do.
+  // Workers that the first hook has started do what upstream's controllers of these names do.
   for (const char* const name :
        {"apiservice-registration-controller", "apiservice-status-local-available-controller",
-        "apiservice-status-remote-available-controller"}) {
+        "apiservice-status-remote-available-controller", "apiservice-openapi-controller",
+        "apiservice-openapiv3-controller"}) {
     RETURN_IF_ERROR(handler.AddPostStartHook(name, wait));
   }
   RETURN_IF_ERROR(
@@ -355,8 +391,14 @@ Result<std::unique_ptr<APIAggregator>> Install(server::GenericAPIServer& server,
   std::vector<server::Resource> resources;
   resources.push_back(APIServiceResource(*storage.clock));
   RETURN_IF_ERROR(server::InstallKinds(*handler, storage, std::move(resources)).status());
+  const bool registers = options.auto_register;
   const auto follower = std::make_shared<Follower>(std::move(options), storage, table);
   RETURN_IF_ERROR(AddHooks(*handler, follower));
+  if (registers) {
+    RETURN_IF_ERROR(handler->AddHealthCheck(
+        {.name = "autoregister-completion",
+         .check = [follower](const Context& /*ctx*/) { return follower->CheckBuiltIn(); }}));
+  }
   return std::unique_ptr<APIAggregator>(std::make_unique<Installed>(follower));
 }
 

@@ -74,17 +74,18 @@ NewConverter ByStrategy(const registry::StorageConfig& storage, const Options& o
 // The hooks own the controller and its users.
 Status AddHooks(server::Handler& handler, const std::shared_ptr<Controller>& controller,
                 const std::shared_ptr<Table>& table, const std::shared_ptr<Defined>& defined) {
-  RETURN_IF_ERROR(
-      handler.AddPostStartHook("start-apiextensions-controllers",
-                               [controller, defined](const server::HookContext&) -> Status {
-                                 controller->Start();
-                                 return {};
-                               }));
+  RETURN_IF_ERROR(handler.AddPostStartHook(
+      "start-apiextensions-informers", [controller, defined](const server::HookContext&) -> Status {
+        controller->Start();
+        return {};
+      }));
   const auto wait = [controller, table](const server::HookContext& hook) -> Status {
     while (!controller->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
     table->SetSynced();
     return {};
   };
+  // As upstream, both are done once the definitions are known.
+  RETURN_IF_ERROR(handler.AddPostStartHook("start-apiextensions-controllers", wait));
   RETURN_IF_ERROR(handler.AddPostStartHook("crd-informer-synced", wait));
   return handler.AddPreShutdownHook("stop-apiextensions-controllers",
                                     [controller, defined](const server::HookContext&) -> Status {

@@ -155,6 +155,12 @@ TEST_CASE("aggregator: a server registers its built-in group versions when it st
   CHECK(body.find(R"("groupPriorityMinimum":17100,"versionPriority":15)") != std::string::npos);
   CHECK(body.find(R"("kube-aggregator.kubernetes.io/automanaged":"onstart")") != std::string::npos);
   CHECK(front.Get("/apis/policy/v1/namespaces/default/things").code == 200);
+  // The server is ready, for good, once they have been available.
+  const std::string check = "/readyz/autoregister-completion";
+  CHECK(Eventually([&] { return front.Get(check).code == 200; }));
+  for (const char* name : {"apiservice-openapi-controller", "apiservice-openapiv3-controller"}) {
+    CHECK(front.Get("/readyz/poststarthook/" + std::string(name)).code == 200);
+  }
   CHECK(front.Get(std::string(kAPIServices) + "/v1.apiregistration.k8s.io").code == 404);
 }
 

@@ -109,8 +109,11 @@ def cluster(t, api):
     text = api.call("GET", "/readyz?verbose")[1]
     for hook in ("start-system-namespaces-controller", "bootstrap-controller", "rbac/bootstrap-roles",
                  "start-kube-apiserver-identity-lease-controller", "start-cluster-authentication-info-controller",
-                 "start-kube-apiserver-identity-lease-garbage-collector", "kube-apiserver-autoregistration"):
+                 "start-kube-apiserver-identity-lease-garbage-collector", "kube-apiserver-autoregistration",
+                 "start-apiextensions-informers", "start-apiextensions-controllers", "crd-informer-synced",
+                 "apiservice-openapi-controller", "apiservice-openapiv3-controller"):
         t.check("[+]poststarthook/%s ok" % hook in text, "the hook " + hook, text)
+    t.check("[+]autoregister-completion ok" in text, "the built-in APIServices are available", text)
 
 
 def events(t, api):
