@@ -107,6 +107,7 @@ class Server final : public GenericAPIServer {
   http::Step NotFound(http::Exchange& exchange) const;
   http::Step ServeIndex(http::Exchange& exchange, int code) const;
   // Defined in lifecycle.cc.
+  Status StartParts();
   Status Listen();
   Status FollowCertificates();
   void LogProgress();
@@ -178,6 +179,7 @@ class Server final : public GenericAPIServer {
   std::atomic<int> port_{0};
   std::atomic<bool> prepared_{false};
   std::atomic<bool> started_{false};
+  Notification start_ended_;
   Guarded<bool> stopped_{false};
 };
 

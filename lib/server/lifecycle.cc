@@ -65,6 +65,12 @@ void Server::LogProgress() {
 Status Server::Start() {
   if (!prepared_) return {Reason::kInvalid, "PrepareRun has not been called"};
   if (started_.exchange(true)) return {Reason::kInvalid, "Start was called before"};
+  Status outcome = StartParts();
+  start_ended_.Notify();
+  return outcome;
+}
+
+Status Server::StartParts() {
   RETURN_IF_ERROR(FollowCertificates());
   if (debug_socket_) RETURN_IF_ERROR(debug_socket_->Listen(config_.debug_socket_path));
   RETURN_IF_ERROR(Listen());
@@ -77,6 +83,11 @@ Status Server::Start() {
 void Server::Stop() {
   auto stopped = stopped_.Lock();
   if (std::exchange(*stopped, true)) return;
+  if (started_ && !start_ended_.HasBeenNotified()) {
+    // Hooks may wait for what never comes, such as a storage on another machine.
+    running_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
+    start_ended_.Wait();
+  }
   Hooks none;
   // Delay and hooks are for a server whose clients have seen it run.
   ShutDown({.delay = started_ ? config_.shutdown_delay : std::chrono::milliseconds(0),

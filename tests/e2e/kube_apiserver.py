@@ -189,8 +189,23 @@ def refuses(t, binary, folder, config, words):
     t.check(ended.returncode == 1 and "error: " + words in ended.stderr, "refuses " + config, ended.stderr[-500:])
 
 
+def ends_while_it_starts(t, binary, folder):
+    """SIGTERM while hooks wait for what will never be there."""
+    log = os.path.join(folder, "start.log")
+    with subprocess.Popen([binary, "--secure-port=0", "--storage=memory", "--data-dir=" + folder,
+                           "--runtime-config=v1=false"], stdout=subprocess.DEVNULL, stderr=open(log, "w")) as server:
+        try:
+            wait_until(lambda: "serving" in open(log).read(), "the server listens")
+            server.send_signal(signal.SIGTERM)
+            code = server.wait(timeout=30)
+        finally:
+            server.kill()
+    t.check(code == 0, "SIGTERM ends a server that starts", open(log).read()[-500:])
+
+
 def runtime_config(t, binary, folder):
     """--runtime-config: what is disabled is not served, nor in any document."""
+    ends_while_it_starts(t, binary, folder)
     refuses(t, binary, folder, "api/all=false,flowcontrol.apiserver.k8s.io/v1=true",
             "API group/version apiregistration.k8s.io/v1 must be enabled")
     refuses(t, binary, folder, "apps/v1=true,nothing.io/v1=true", "unknown api groups apps/v1,nothing.io/v1")

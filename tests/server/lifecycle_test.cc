@@ -143,6 +143,31 @@ TEST_CASE("server: readiness waits for post-start hooks; a failing hook fails th
   CHECK_FALSE(server->ready());
 }
 
+TEST_CASE("server: a server stops while a hook keeps its start waiting", "[server]") {
+  apiserver::server::Config config;
+  const auto standalone = apiserver::server::NewStandalone({}).value();
+  config.authenticator = standalone.authenticator;
+  auto server = std::move(*std::move(config).Complete()).New().value();
+  apiserver::Notification waiting;
+  const auto hook = [&](const apiserver::server::HookContext& context) -> Status {
+    apiserver::Notification done;
+    const auto registration = context.ctx.OnDone([&done] { done.Notify(); });
+    waiting.Notify();
+    done.Wait();
+    return context.ctx.Err();
+  };
+  REQUIRE(server->AddPostStartHook("waits", hook).ok());
+  REQUIRE(server->PrepareRun().ok());
+  Status started;
+  apiserver::Thread start("start", [&] { started = server->Start(); });
+  waiting.Wait();
+
+  server->Stop();
+
+  start.Join();
+  CHECK(started.message() == "hook waits failed: the server is stopping");
+}
+
 TEST_CASE("server: stopping ends watches, runs the hooks and refuses what comes after",
           "[server]") {
   const auto server = StartWidgetServer();

@@ -240,10 +240,12 @@ class GenericAPIServer : public Handler {
 
   // Installs the paths beside the APIs: OpenAPI, health, version, index. Call it once, before Run.
   virtual Status PrepareRun() = 0;
-  // Binds the address, starts the hooks and returns. kConflict: the address is taken.
+  // Binds the address, runs the post-start hooks and returns when they have ended. kConflict: the
+  // address is taken.
   virtual Status Start() = 0;
   // Stops gracefully: /readyz fails, pre-shutdown hooks run, new requests are refused, requests in
-  // flight are finished, watches end cleanly. Blocks until that is done. Idempotent.
+  // flight are finished, watches end cleanly. Blocks until that is done. Idempotent. May be called
+  // while another thread is in Start(): its hooks' Context is cancelled first. Not from a hook.
   virtual void Stop() = 0;
   // Starts, blocks until `ctx` is done, and stops.
   virtual Status Run(const Context& ctx) = 0;

@@ -2,9 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -31,11 +33,10 @@ void RaiseOpenFilesLimit() {
   }
 }
 
-// Waits for the server to be ready, which a storage on another machine may delay. Returns false if
-// one of `signals` comes first.
-bool WaitUntilReady(const server::GenericAPIServer& server, const sigset_t& signals) {
+// Waits until `reached`. Returns false if one of `signals` comes first.
+bool WaitUntil(const std::function<bool()>& reached, const sigset_t& signals) {
   constexpr timespec kLookAgain{.tv_sec = 0, .tv_nsec = 5'000'000};
-  while (!server.ready()) {
+  while (!reached()) {
     if (sigtimedwait(&signals, nullptr, &kLookAgain) > 0) return false;
   }
   return true;
@@ -50,15 +51,22 @@ void BlockSignals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-// Waits for signals on this thread; requests run on the server's own.
+// Waits for signals on this thread; requests run on the server's own. The start and readiness may
+// have to wait for a storage on another machine.
 int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready) {
   RaiseOpenFilesLimit();
-  if (const Status status = server.Start(); !status.ok()) return Fail(status);
   const sigset_t signals = StopSignals();
-  if (WaitUntilReady(server, signals)) {
-    on_ready();
-    int signal = 0;
-    sigwait(&signals, &signal);
+  std::future<Status> start = std::async(std::launch::async, [&server] { return server.Start(); });
+  const auto started = [&start] {
+    return start.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  if (WaitUntil(started, signals)) {
+    if (const Status status = start.get(); !status.ok()) return Fail(status);
+    if (WaitUntil([&server] { return server.ready(); }, signals)) {
+      on_ready();
+      int signal = 0;
+      sigwait(&signals, &signal);
+    }
   }
   std::fprintf(stderr, "stopping\n");
   // A second signal means that the user does not want to wait.
