@@ -21,10 +21,15 @@ inline Status HeadTooLarge() {
       .WithDetails({.causes = {{.reason = std::string(kAnswerTooLargeCause)}}});
 }
 
+// Returns `why` with kNotBegunCause: the server has not begun to work on the request.
+inline Status NotBegun(const Status& why) {
+  return why.WithDetails({.causes = {{.reason = std::string(kUnansweredCause)},
+                                     {.reason = std::string(kNotBegunCause)}}});
+}
+
 // The error for a call of which nothing was sent. Another connection may have it.
 inline Status NeverSent() {
-  return Status(Reason::kServiceUnavailable, "the connection takes no more requests")
-      .WithDetails({.causes = {{.reason = std::string(kUnansweredCause)}}});
+  return NotBegun(Status(Reason::kServiceUnavailable, "the connection takes no more requests"));
 }
 
 // Returns `why` with kUnansweredCause, unless it has a cause already.
@@ -55,6 +60,7 @@ class ClientProtocol : public Protocol {
 struct ClientSetup {
   std::chrono::milliseconds ping_interval{};  // HTTP/2 only. Zero: no PINGs are sent.
   std::chrono::milliseconds ping_timeout{};
+  bool ping_when_idle = true;
   std::string authority;  // The Host of requests without one.
   std::string scheme = "http";
   std::size_t window_bytes = 0;

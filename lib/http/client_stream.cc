@@ -87,6 +87,7 @@ class ObserverSink final : public ClientSink {
     observer_->OnData(bytes);
     return bytes.size();
   }
+  void OnTrailers(Headers trailers) override { observer_->OnTrailers(trailers); }
   void OnEnd(const Status& status) override { observer_->OnEnd(status); }
 
  private:

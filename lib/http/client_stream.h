@@ -13,10 +13,13 @@ namespace apiserver::inline v0::http {
 class ClientSink {
  public:
   virtual ~ClientSink() = default;
-  // The response: OnHead, any number of OnData, and OnEnd exactly once. OnEnd may come at any time.
+  // The response: OnHead, any number of OnData, perhaps OnTrailers, and OnEnd exactly once. OnEnd
+  // may come at any time.
   virtual void OnHead(ResponseHead head) = 0;
   // Returns how many of the bytes are consumed; the rest is reported by ClientControl::Consume.
   virtual std::size_t OnData(std::string_view bytes) = 0;
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): sinks that keep them move them
+  virtual void OnTrailers(Headers /*trailers*/) {}
   virtual void OnEnd(const Status& status) = 0;
   // The request: bytes of its body were handed to the connection, or dropped.
   virtual void OnSent(std::size_t /*bytes*/) {}

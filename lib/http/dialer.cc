@@ -17,6 +17,7 @@
 #include "http/client_stream.h"
 #include "http/duplex_stream.h"
 #include "http/loop.h"
+#include "http/loop_dialer.h"
 #include "http/net.h"
 #include "http/tls_context.h"
 
@@ -256,6 +257,7 @@ std::unique_ptr<Protocol> Dialing::Speak(Carrier& carrier) {
   setup.window_bytes = options_.window_bytes;
   setup.ping_interval = options_.ping_interval;
   setup.ping_timeout = options_.ping_timeout;
+  setup.ping_when_idle = options_.ping_when_idle;
   const bool http2 = tls_ ? carrier.socket().Alpn() == "h2" : options_.http2;
   auto protocol =
       http2 ? NewHttp2Client(carrier, std::move(setup)) : NewHttp1Client(carrier, std::move(setup));
@@ -376,34 +378,43 @@ void DialResources::End() {
 
 class LoopDialer final : public Dialer {
  public:
+  // What ends with the dialer.
+  struct Owns {
+    bool resources = false;
+    bool loop = false;
+  };
   // Dials on `loop`, which runs already.
-  LoopDialer(std::shared_ptr<DialResources> shared, std::shared_ptr<Loop> loop, bool owns_loop)
-      : shared_(std::move(shared)), loop_(std::move(loop)), owns_loop_(owns_loop) {}
+  LoopDialer(std::shared_ptr<DialResources> shared, std::shared_ptr<Loop> loop, Owns owns)
+      : shared_(std::move(shared)), loop_(std::move(loop)), owns_(owns) {}
   ~LoopDialer() override {
-    if (owns_loop_) shared_->End();
+    if (owns_.resources) shared_->End();
     loop_->Post([loop = loop_, open = open_] {
       open->End();
       loop->StopsWaiting(open);
     });
-    if (owns_loop_) loop_->Stop();
+    if (owns_.loop) loop_->Stop();
   }
   Executor::Cancel DialLater(const DialOptions& options, Dialed done) override;
   Result<std::unique_ptr<Connection>> Dial(const Context& ctx, const DialOptions& options) override;
   Executor& loop() override { return *loop_; }
   std::shared_ptr<Dialer> On(const std::shared_ptr<Loop>& loop) override;
   bool ended() const override { return open_->ended() || loop_->stopped(); }
+  // Ends the connections when the loop stops.
+  void EndWithLoop() {
+    loop_->Post([raw = loop_.get(), open = open_] { raw->Waits(open); });
+  }
 
  private:
   const std::shared_ptr<DialResources> shared_;
   const std::shared_ptr<Loop> loop_;
   const std::shared_ptr<OpenCarriers> open_ = std::make_shared<OpenCarriers>();
-  const bool owns_loop_;
+  const Owns owns_;
 };
 
 std::shared_ptr<Dialer> LoopDialer::On(const std::shared_ptr<Loop>& loop) {
-  auto dialer = std::make_shared<LoopDialer>(shared_, loop, /*owns_loop=*/false);
+  auto dialer = std::make_shared<LoopDialer>(shared_, loop, Owns());
   shared_->Add(loop, dialer->open_);
-  loop->Post([raw = loop.get(), open = dialer->open_] { raw->Waits(open); });
+  dialer->EndWithLoop();
   return dialer;
 }
 
@@ -463,7 +474,14 @@ std::unique_ptr<Dialer> NewDialer() {
   auto loop = Loop::Create(NullLogSink());
   loop->Start("http-dialer");
   return std::make_unique<LoopDialer>(std::make_shared<DialResources>(), std::move(loop),
-                                      /*owns_loop=*/true);
+                                      LoopDialer::Owns{.resources = true, .loop = true});
+}
+
+std::unique_ptr<Dialer> NewDialerOn(const std::shared_ptr<Loop>& loop) {
+  auto dialer = std::make_unique<LoopDialer>(std::make_shared<DialResources>(), loop,
+                                             LoopDialer::Owns{.resources = true});
+  dialer->EndWithLoop();
+  return dialer;
 }
 
 }  // namespace apiserver::v0::http

@@ -50,6 +50,7 @@ class DuplexState final : public ClientSink,
     TellHead();
   }
   std::size_t OnData(std::string_view bytes) override;
+  void OnTrailers(Headers trailers) override { trailers_ = std::move(trailers); }
   void OnEnd(const Status& status) override;
   void OnSent(std::size_t bytes) override {
     unsent_kept_.Release(bytes);
@@ -90,6 +91,7 @@ class DuplexState final : public ClientSink,
   std::shared_ptr<StreamSink> sink_;
   std::optional<ResponseHead> head_;  // Until it is told.
   std::string unread_;
+  Headers trailers_;  // Until the end is told.
   std::optional<Status> over_;
   bool end_told_ = false;
   bool write_ended_ = false;
@@ -159,7 +161,10 @@ void DuplexState::TellEnd() {
   if (std::exchange(end_told_, true)) return;
   // After a failure there is nothing to write either, so that room is not told.
   write_ended_ |= !over_->ok();
-  Guard([this](StreamSink& sink) { sink.OnEnd(*over_); });
+  Guard([this](StreamSink& sink) {
+    if (over_->ok() && !trailers_.empty()) sink.OnTrailers(std::exchange(trailers_, {}));
+    sink.OnEnd(*over_);
+  });
   LetGo();
 }
 

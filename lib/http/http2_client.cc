@@ -44,6 +44,7 @@ class Http2Client final : public ClientProtocol {
   struct Stream {
     std::shared_ptr<ClientCall> call;
     ResponseHead head;
+    Headers trailers;
     bool head_sent = false;
     bool head_told = false;
     std::size_t head_bytes = 0;
@@ -61,6 +62,7 @@ class Http2Client final : public ClientProtocol {
   void OnHeader(std::int32_t id, std::string_view name, std::string_view value);
   void OnFrame(const nghttp2_frame& frame);
   static void OnHeaders(Stream& stream);
+  static void End(Stream& stream);
   void OnData(std::int32_t id, std::string_view bytes);
   void OnStreamClose(std::int32_t id, std::uint32_t code);
 
@@ -155,6 +157,8 @@ void Http2Client::Start(std::shared_ptr<ClientCall> call) {
   block.AddStatic(":authority", host.empty() ? std::string_view(setup_.authority) : host);
   block.AddStatic(":path", request.target);
   block.AddAll(request.headers, "host");
+  // The one value that HTTP/2 allows (RFC 9113, 8.2.2).
+  if (request.headers.Get("TE") == "trailers") block.AddStatic("te", "trailers");
   nghttp2_data_provider provider{};
   provider.source.ptr = stream.get();
   provider.read_callback = ReadBody;
@@ -208,7 +212,7 @@ void Http2Client::Consume(const std::shared_ptr<ClientCall>& call, std::size_t b
 
 void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Stream* stream = Find(id);
-  if (stream == nullptr || stream->head_told || stream->call->ended) return;
+  if (stream == nullptr || stream->call->ended) return;
   // A few bytes on the wire can name a long entry of the HPACK table, and name it often.
   stream->head_bytes += name.size() + value.size();
   if (stream->head_bytes > kAnswerHeadBytesMax || ++stream->head_fields > kAnswerHeadFieldsMax) {
@@ -217,7 +221,9 @@ void Http2Client::OnHeader(std::int32_t id, std::string_view name, std::string_v
     stream->call->Finish(HeadTooLarge());
     return;
   }
-  if (name == ":status") {
+  if (stream->head_told) {
+    stream->trailers.Add(std::string(name), std::string(value));
+  } else if (name == ":status") {
     stream->head.code = 0;
     std::from_chars(value.data(), value.data() + value.size(), stream->head.code);
   } else {
@@ -232,7 +238,15 @@ void Http2Client::OnFrame(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_HEADERS) OnHeaders(*stream);
   // The request may still be on its way: the stream goes on without its reader.
   const bool last = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-  if (last && stream->head_told) stream->call->End(Status::Ok());
+  if (last && stream->head_told) End(*stream);
+}
+
+void Http2Client::End(Stream& stream) {
+  const std::shared_ptr<ClientCall> call = stream.call;
+  if (!call->ended && !stream.trailers.empty()) {
+    call->sink->OnTrailers(std::exchange(stream.trailers, {}));
+  }
+  call->End(Status::Ok());
 }
 
 void Http2Client::OnHeaders(Stream& stream) {
@@ -273,7 +287,7 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
   // The server promises that it has not begun to work on the request (RFC 9113, 8.7). A stream
   // above the last one of a GOAWAY ends with this code too.
   const bool refused = code == NGHTTP2_REFUSED_STREAM && !stream->head_told;
-  stream->call->Finish(refused ? Unanswered(reset) : reset);
+  stream->call->Finish(refused ? NotBegun(reset) : reset);
 }
 
 // Any bytes of the server count as the answer to a PING: it is alive.
@@ -284,6 +298,7 @@ std::optional<Clock::Monotonic> Http2Client::deadline() const {
 
 std::optional<Clock::Monotonic> Http2Client::wake_at() const {
   if (asked_ || setup_.ping_interval.count() == 0) return std::nullopt;
+  if (streams_.empty() && !setup_.ping_when_idle) return std::nullopt;
   return heard_ + setup_.ping_interval;
 }
 
@@ -315,7 +330,9 @@ void Http2Client::OnClosed(const Status& why) {
   const Status lost = why.ok() ? Status(Reason::kServiceUnavailable, "connection closed") : why;
   for (const auto& [id, stream] : std::exchange(streams_, {})) {
     stream->call->stream = -1;
-    stream->call->Finish(stream->head_told ? lost : Unanswered(lost));
+    stream->call->Finish(stream->head_told   ? lost
+                         : stream->head_sent ? Unanswered(lost)
+                                             : NotBegun(lost));
   }
 }
 

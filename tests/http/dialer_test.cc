@@ -44,37 +44,55 @@ bool HasHeaders(std::string_view came) {
   return false;
 }
 
-// What a client is told whose first request an HTTP/2 server answers with `frames`.
-Status ToldAfter(const std::string& frames) {
-  Deaf deaf;
-  Thread server("frames", [&] {
-    const int fd = accept4(deaf.fd, nullptr, nullptr, SOCK_CLOEXEC);
+// An HTTP/2 server that answers the first request of its first client with `frames`, and closes the
+// connection then if it is told to.
+class FrameServer {
+ public:
+  explicit FrameServer(std::string frames, bool closes = false)
+      : frames_(std::move(frames)), closes_(closes) {}
+  ~FrameServer() { thread_.Join(); }
+  int port() const { return deaf_.port; }
+
+ private:
+  void Run() const {
+    const int fd = accept4(deaf_.fd, nullptr, nullptr, SOCK_CLOEXEC);
     const std::string settings("\0\0\0\x04\0\0\0\0\0", 9);
     (void)send(fd, settings.data(), settings.size(), MSG_NOSIGNAL);
     std::string came;
     std::string buffer(4096, '\0');
-    for (bool answered = false;;) {
+    for (bool answered = false; !answered || !closes_;) {
       const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
       if (count <= 0) break;
       came.append(buffer, 0, static_cast<std::size_t>(count));
       if (answered || !HasHeaders(came)) continue;
       answered = true;
-      (void)send(fd, frames.data(), frames.size(), MSG_NOSIGNAL);
+      (void)send(fd, frames_.data(), frames_.size(), MSG_NOSIGNAL);
     }
     close(fd);
-  });
+  }
+
+  const Deaf deaf_;
+  const std::string frames_;
+  const bool closes_;
+  Thread thread_{"frames", [this] { Run(); }};
+};
+
+// What a client is told whose first request an HTTP/2 server answers with `frames`.
+Status ToldAfter(const std::string& frames, bool closes = false) {
+  FrameServer server(frames, closes);
   const auto dialer = NewDialer();
-  auto connection = dialer->Dial(Soon(), {.port = deaf.port});
+  auto connection = dialer->Dial(Soon(), {.port = server.port()});
   REQUIRE(connection.ok());
-  Status told = (*connection)->Call(Soon(), {.method = "POST", .target = "/"}).status();
-  connection->reset();
-  server.Join();
-  return told;
+  return (*connection)->Call(Soon(), {.method = "POST", .target = "/"}).status();
 }
 
-std::string CauseOf(const Status& status) {
-  if (status.details() == nullptr || status.details()->causes.empty()) return "";
-  return status.details()->causes[0].reason;
+std::string CausesOf(const Status& status) {
+  std::string causes;
+  if (status.details() == nullptr) return causes;
+  for (const auto& cause : status.details()->causes) {
+    causes += (causes.empty() ? "" : " ") + cause.reason;
+  }
+  return causes;
 }
 
 // The outcome of one dial.
@@ -359,12 +377,102 @@ TEST_CASE("http: a request whose HTTP/2 stream is refused may be sent again", "[
   const Status told = ToldAfter(refused);
   CHECK(told.reason() == Reason::kServiceUnavailable);
   CHECK(told.message() == "stream reset: REFUSED_STREAM");
-  CHECK(CauseOf(told) == kUnansweredCause);
+  CHECK(CausesOf(told) == "Unanswered NotBegun");
   // The server has not looked at it: its last stream is 0.
-  CHECK(CauseOf(ToldAfter(goaway)) == kUnansweredCause);
+  CHECK(CausesOf(ToldAfter(goaway)) == "Unanswered NotBegun");
   CHECK(ToldAfter(failed).message() == "stream reset: INTERNAL_ERROR");
-  CHECK(CauseOf(ToldAfter(failed)).empty());
-  CHECK(CauseOf(ToldAfter(head + refused)).empty());
+  CHECK(CausesOf(ToldAfter(failed)).empty());
+  CHECK(CausesOf(ToldAfter(head + refused)).empty());
+  // It may have looked at it before it went.
+  CHECK(CausesOf(ToldAfter("", /*closes=*/true)) == "Unanswered");
+}
+
+// ":status: 200", a body, and "code: 7" behind it.
+const std::string kTrailed = std::string("\0\0\x01\x01\x04\0\0\0\x01\x88", 10) +
+                             std::string("\0\0\x02\0\0\0\0\0\x01ok", 11) +
+                             std::string(
+                                 "\0\0\x08\x01\x05\0\0\0\x01\0\x04"
+                                 "code"
+                                 "\x01"
+                                 "7",
+                                 17);
+
+std::string TextOf(const Headers& headers) {
+  std::string text;
+  for (const auto& field : headers) text += field.name + "=" + field.value;
+  return text;
+}
+
+// Writes down what it is told.
+class TrailersTold final : public StreamObserver, public StreamSink {
+ public:
+  void OnHead(const ResponseHead& head) override { journal.Add(std::to_string(head.code)); }
+  void OnData(std::string_view bytes) override { journal.Add(std::string(bytes)); }
+  void OnTrailers(const Headers& trailers) override { journal.Add(TextOf(trailers)); }
+  void OnEnd(const Status& status) override {
+    journal.Add(status.ok() ? "end" : std::string(status.message()));
+  }
+  Journal journal;
+};
+
+TEST_CASE("http: trailers come before the end of an HTTP/2 response", "[http]") {
+  FrameServer server(kTrailed);
+  const auto told = std::make_shared<TrailersTold>();
+  const auto dialer = NewDialer();
+  const auto connection = dialer->Dial(Soon(), {.port = server.port()}).value();
+  std::unique_ptr<Stream> stream;
+
+  SECTION("to an observer") {
+    REQUIRE(connection->Observe({.target = "/"}, told).ok());
+    REQUIRE(told->journal.Await("end"));
+  }
+  SECTION("to the sink of a stream") {
+    stream = connection->OpenStream({.target = "/"}).value();
+    stream->Start(told);
+    REQUIRE(told->journal.Await("end"));
+  }
+  SECTION("behind what a paused stream has not told yet") {
+    stream = connection->OpenStream({.target = "/"}).value();
+    stream->Pause();
+    stream->Start(told);
+    REQUIRE(told->journal.Await("200"));
+    stream->Resume();
+    REQUIRE(told->journal.Await("end"));
+  }
+  CHECK(told->journal.Text() == "200 ok code=7 end");
+}
+
+TEST_CASE("http: an HTTP/2 server may be asked only while a request is in progress", "[http]") {
+  Deaf deaf;
+  Guarded<std::string> came;
+  Thread server("silent", [&] {
+    const int fd = accept4(deaf.fd, nullptr, nullptr, SOCK_CLOEXEC);
+    const std::string settings("\0\0\0\x04\0\0\0\0\0", 9);
+    (void)send(fd, settings.data(), settings.size(), MSG_NOSIGNAL);
+    std::string buffer(4096, '\0');
+    for (ssize_t count = 0; (count = recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
+      came.Lock()->append(buffer, 0, static_cast<std::size_t>(count));
+    }
+    close(fd);
+  });
+  const auto asked = [&] {
+    return came.Lock()->find(std::string("\0\0\x08\x06\0\0\0\0\0", 9)) != std::string::npos;
+  };
+  const auto dialer = NewDialer();
+  auto connection = dialer->Dial(Soon(), {.port = deaf.port,
+                                          .ping_interval = std::chrono::milliseconds(5),
+                                          .ping_timeout = std::chrono::milliseconds(20),
+                                          .ping_when_idle = false});
+  REQUIRE(connection.ok());
+
+  // It would have been given up by now.
+  Notification().WaitFor(std::chrono::milliseconds(60));
+  CHECK_FALSE(asked());
+  CHECK_FALSE((*connection)->closed());
+  CHECK_FALSE((*connection)->Call(Soon(), {.target = "/"}).ok());
+  CHECK(asked());
+  connection->reset();
+  server.Join();
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ struct DialOptions {
   // ping_timeout after it, the connection is closed. Zero: no PINGs are sent.
   std::chrono::milliseconds ping_interval = std::chrono::milliseconds(0);
   std::chrono::milliseconds ping_timeout = std::chrono::seconds(15);
+  // Sends PINGs also while no request is in progress. gRPC servers close connections that do.
+  bool ping_when_idle = true;
   // A server that takes no bytes for this long while some are waiting is disconnected.
   std::chrono::milliseconds write_stall_timeout = std::chrono::hours(1);
   // Counts what the streams of the connection keep: in `output` the bytes that have come and were
@@ -51,6 +53,9 @@ struct DialOptions {
 inline constexpr std::string_view kConnectionResetCause = "ConnectionReset";
 inline constexpr std::string_view kAnswerTooLargeCause = "AnswerTooLarge";
 inline constexpr std::string_view kUnansweredCause = "Unanswered";
+// A second cause beside kUnansweredCause: the server has certainly not begun to work on the
+// request, since it was never sent or the server refused its stream.
+inline constexpr std::string_view kNotBegunCause = "NotBegun";
 
 // A request whose body is complete.
 struct ClientRequest {
@@ -101,6 +106,8 @@ class StreamObserver {
   virtual ~StreamObserver() = default;
   virtual void OnHead(const ResponseHead& head) = 0;
   virtual void OnData(std::string_view bytes) = 0;
+  // Takes the trailers, after the last OnData: over HTTP/2, if there are any.
+  virtual void OnTrailers(const Headers& /*trailers*/) {}
   // Called exactly once, last. OK: the response is complete. kServiceUnavailable: the connection
   // was lost or the stream reset; kTimeout: cancelled.
   virtual void OnEnd(const Status& status) = 0;
@@ -122,8 +129,8 @@ class Connection {
                                            std::shared_ptr<StreamObserver> observer);
   // Sends `head` at once (over HTTP/1.1 when the requests before it are over) and returns the
   // stream of the request's body and the response. No thread waits: the sink given to Stream::Start
-  // is called on the connection's loop, with OnHead first. 1xx responses are skipped, trailers are
-  // dropped. The counterpart of Go's http.Transport.RoundTrip.
+  // is called on the connection's loop, with OnHead first. 1xx responses are skipped; trailers are
+  // told over HTTP/2 and dropped over HTTP/1.1. The counterpart of Go's http.Transport.RoundTrip.
   //
   // Write and CloseWrite send the body. A body that is longer or shorter than head.body_bytes ends
   // the stream with kInvalid. Host is added if it is missing; Content-Length and Transfer-Encoding

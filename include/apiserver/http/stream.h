@@ -10,6 +10,7 @@
 // requests, and a client's requests with their responses.
 namespace apiserver::inline v0::http {
 
+class Headers;
 struct ResponseHead;
 
 // Receives the events of a stream. Called on the stream's loop, one call at a time; must not wait.
@@ -21,6 +22,9 @@ class StreamSink {
   virtual void OnHead(const ResponseHead& /*head*/) {}
   // Takes the next bytes; never empty, and valid only during the call.
   virtual void OnData(std::string_view bytes) = 0;
+  // Takes the trailers of the response, after the last OnData. Only on a client's stream over
+  // HTTP/2, and only if there are any.
+  virtual void OnTrailers(const Headers& /*trailers*/) {}
   // Called exactly once, after the last OnData. OK: the peer has ended its direction, and may still
   // be written to. Any other status: the stream is over, for this reason.
   virtual void OnEnd(const Status& status) = 0;
