@@ -7,75 +7,14 @@
 
 #include <thread>
 
+#include "frame_server.h"
 #include "http/loop.h"
 #include "support.h"
 
 namespace http_test {
 namespace {
 
-// A listening socket that nobody accepts from.
-struct Deaf {
-  Deaf() : fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0);
-    REQUIRE(listen(fd, 16) == 0);
-    REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    port = ntohs(at.sin_port);
-  }
-  ~Deaf() { close(fd); }
-  int fd;
-  int port = 0;
-};
-
 std::string Where(int port) { return "127.0.0.1:" + std::to_string(port); }
-
-// Returns whether `came`, all that an HTTP/2 client has sent, has a HEADERS frame.
-bool HasHeaders(std::string_view came) {
-  constexpr std::size_t kPrefaceBytes = 24;
-  constexpr std::size_t kFrameHeadBytes = 9;
-  for (std::size_t at = kPrefaceBytes; at + kFrameHeadBytes <= came.size();) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(came[at + i]); };
-    if (byte(3) == 1) return true;
-    at += kFrameHeadBytes + (std::size_t{byte(0)} << 16U) + (std::size_t{byte(1)} << 8U) + byte(2);
-  }
-  return false;
-}
-
-// An HTTP/2 server that answers the first request of its first client with `frames`, and closes the
-// connection then if it is told to.
-class FrameServer {
- public:
-  explicit FrameServer(std::string frames, bool closes = false)
-      : frames_(std::move(frames)), closes_(closes) {}
-  ~FrameServer() { thread_.Join(); }
-  int port() const { return deaf_.port; }
-
- private:
-  void Run() const {
-    const int fd = accept4(deaf_.fd, nullptr, nullptr, SOCK_CLOEXEC);
-    const std::string settings("\0\0\0\x04\0\0\0\0\0", 9);
-    (void)send(fd, settings.data(), settings.size(), MSG_NOSIGNAL);
-    std::string came;
-    std::string buffer(4096, '\0');
-    for (bool answered = false; !answered || !closes_;) {
-      const ssize_t count = recv(fd, buffer.data(), buffer.size(), 0);
-      if (count <= 0) break;
-      came.append(buffer, 0, static_cast<std::size_t>(count));
-      if (answered || !HasHeaders(came)) continue;
-      answered = true;
-      (void)send(fd, frames_.data(), frames_.size(), MSG_NOSIGNAL);
-    }
-    close(fd);
-  }
-
-  const Deaf deaf_;
-  const std::string frames_;
-  const bool closes_;
-  Thread thread_{"frames", [this] { Run(); }};
-};
 
 // What a client is told whose first request an HTTP/2 server answers with `frames`.
 Status ToldAfter(const std::string& frames, bool closes = false) {
