@@ -70,8 +70,8 @@ class Http2Client final : public ClientProtocol {
   const ClientSetup setup_;
   Session session_;
   State state_ = State::kOpen;
-  Clock::Monotonic heard_;  // When something came last.
-  bool asked_ = false;      // A PING is on its way.
+  Clock::Monotonic heard_;                    // When something came last.
+  std::optional<Clock::Monotonic> asked_at_;  // When the PING on its way was sent.
   std::unordered_map<std::int32_t, std::unique_ptr<Stream>> streams_;
 };
 
@@ -292,32 +292,36 @@ void Http2Client::OnStreamClose(std::int32_t id, std::uint32_t code) {
 
 // Any bytes of the server count as the answer to a PING: it is alive.
 std::optional<Clock::Monotonic> Http2Client::deadline() const {
-  if (!asked_) return std::nullopt;
-  return heard_ + setup_.ping_interval + setup_.ping_timeout;
+  if (!asked_at_) return std::nullopt;
+  return *asked_at_ + setup_.ping_timeout;
 }
 
 std::optional<Clock::Monotonic> Http2Client::wake_at() const {
-  if (asked_ || setup_.ping_interval.count() == 0) return std::nullopt;
+  if (asked_at_ || setup_.ping_interval.count() == 0) return std::nullopt;
   if (streams_.empty() && !setup_.ping_when_idle) return std::nullopt;
   return heard_ + setup_.ping_interval;
 }
 
 void Http2Client::Receive(std::string_view bytes) {
   heard_ = wire_.loop()->now();
-  asked_ = false;
+  asked_at_.reset();
   const ssize_t used = nghttp2_session_mem_recv(
       session_.get(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (used < 0) state_ = State::kBroken;
   wire_.MarkDirty();
 }
 
+// A PING goes behind the heads of requests, although nghttp2 would put it in front: gRPC's servers
+// close connections that send PINGs while no request is in progress.
 void Http2Client::Produce(std::string& out, std::size_t limit) {
   if (state_ != State::kOpen) return;
-  if (const auto at = wake_at(); at && wire_.loop()->now() >= *at) {
-    asked_ = true;
+  bool sent = SendTo(session_.get(), out, limit);
+  if (const auto at = wake_at(); sent && at && wire_.loop()->now() >= *at) {
+    asked_at_ = wire_.loop()->now();
     (void)nghttp2_submit_ping(session_.get(), NGHTTP2_FLAG_NONE, nullptr);
+    sent = SendTo(session_.get(), out, limit);
   }
-  if (!SendTo(session_.get(), out, limit)) {
+  if (!sent) {
     state_ = State::kBroken;
   } else if (!nghttp2_session_want_read(session_.get()) &&
              !nghttp2_session_want_write(session_.get())) {
