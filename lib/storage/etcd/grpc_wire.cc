@@ -1,0 +1,129 @@
+#include "storage/etcd/grpc_wire.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace apiserver::v0::storage::etcd {
+namespace {
+
+constexpr std::size_t kPrefix = 5;  // A flag and the length.
+// The words of a member that are kept: they go into errors and logs.
+constexpr std::size_t kWordsMax = 4096;
+constexpr int kLastCode = static_cast<int>(RpcCode::kUnauthenticated);
+
+// Returns the length of the message behind the prefix.
+std::size_t LengthIn(std::string_view prefix) {
+  std::size_t length = 0;
+  for (const char byte : prefix.substr(1, 4)) {
+    length = (length << 8U) | static_cast<unsigned char>(byte);
+  }
+  return length;
+}
+
+std::optional<int> HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+// A sequence that is none stays as it is, as the protocol asks.
+std::string PercentDecoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size() && decoded.size() < kWordsMax; ++i) {
+    const bool sequence = text[i] == '%' && i + 2 < text.size();
+    const auto high = sequence ? HexDigit(text[i + 1]) : std::nullopt;
+    const auto low = sequence ? HexDigit(text[i + 2]) : std::nullopt;
+    if (high && low) {
+      decoded += static_cast<char>(*high * 16 + *low);
+      i += 2;
+    } else {
+      decoded += text[i];
+    }
+  }
+  return decoded;
+}
+
+}  // namespace
+
+std::string FrameOf(std::string_view message) {
+  std::string frame;
+  frame.reserve(kPrefix + message.size());
+  const auto length = static_cast<std::uint32_t>(message.size());
+  frame += '\0';
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+    frame += static_cast<char>((length >> shift) & 0xffU);
+  }
+  frame.append(message);
+  return frame;
+}
+
+// A message that comes in one piece, as most do, is copied once.
+Result<std::optional<std::string>> MessageReader::Next(std::string_view& bytes) {
+  if (kept_.size() < kPrefix && (!kept_.empty() || bytes.size() < kPrefix)) Keep(bytes, kPrefix);
+  if (bytes.empty() && kept_.size() < kPrefix) return std::nullopt;
+  const std::string_view prefix = kept_.empty() ? bytes.substr(0, kPrefix) : kept_;
+  if (prefix[0] != 0) return Status(Reason::kInvalid, "the message is compressed");
+  const std::size_t length = LengthIn(prefix);
+  if (length > bytes_max_) return Status(Reason::kInvalid, "the message is too long");
+  if (kept_.empty() && bytes.size() >= kPrefix + length) {
+    std::string message(bytes.substr(kPrefix, length));
+    bytes.remove_prefix(kPrefix + length);
+    return message;
+  }
+  Keep(bytes, kPrefix + length);
+  if (kept_.size() < kPrefix + length) return std::nullopt;
+  return std::exchange(kept_, {}).substr(kPrefix);
+}
+
+void MessageReader::Keep(std::string_view& bytes, std::size_t until) {
+  const std::size_t count = std::min(until - kept_.size(), bytes.size());
+  kept_.append(bytes.substr(0, count));
+  bytes.remove_prefix(count);
+}
+
+RpcOutcome OutcomeOf(const http::Headers& trailers) {
+  const std::string_view text = trailers.Get("grpc-status");
+  int code = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
+  if (error != std::errc() || end != text.data() + text.size() || code < 0 || code > kLastCode) {
+    return {RpcCode::kUnknown, "the answer has no status"};
+  }
+  return {static_cast<RpcCode>(code), PercentDecoded(trailers.Get("grpc-message"))};
+}
+
+// https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md.
+RpcOutcome OutcomeOfCode(int http_code) {
+  const auto of = [&](RpcCode code) {
+    return RpcOutcome{code, "the server answers " + std::to_string(http_code) + ", not in gRPC"};
+  };
+  switch (http_code) {
+    case 400:
+      return of(RpcCode::kInternal);
+    case 401:
+      return of(RpcCode::kUnauthenticated);
+    case 403:
+      return of(RpcCode::kPermissionDenied);
+    case 404:
+      return of(RpcCode::kUnimplemented);
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return of(RpcCode::kUnavailable);
+    default:
+      return of(RpcCode::kUnknown);
+  }
+}
+
+// The value has eight digits at the most.
+std::string TimeoutText(std::chrono::nanoseconds timeout) {
+  constexpr std::int64_t kMost = 99'999'999;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+  return std::to_string(std::clamp<std::int64_t>(left, 1, kMost)) + "m";
+}
+
+}  // namespace apiserver::v0::storage::etcd
