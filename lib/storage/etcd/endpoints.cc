@@ -9,7 +9,7 @@
 namespace apiserver::v0::storage::etcd {
 namespace {
 
-constexpr std::string_view kDefaultPort = "2379";
+constexpr int kDefaultPort = 2379;
 
 // The message repeats the text as it was given, since a command line may name several servers.
 Status Wrong(const std::string& text, const std::string& why) {
@@ -17,15 +17,17 @@ Status Wrong(const std::string& text, const std::string& why) {
                 "the etcd server \"" + text + "\" " + why + "; write it as http://127.0.0.1:2379");
 }
 
-bool IsPort(std::string_view port) {
+// Returns the number in `port`; 0: it is none.
+int PortIn(std::string_view port) {
   int number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  return error == std::errc() && end == port.data() + port.size() && number > 0 && number < 65536;
+  const bool whole = error == std::errc() && end == port.data() + port.size();
+  return whole && number > 0 && number < 65536 ? number : 0;
 }
 
 struct HostPort {
   std::string host;
-  std::string port;
+  int port = 0;
 };
 
 Result<HostPort> Split(const std::string& text, std::string_view authority) {
@@ -44,13 +46,13 @@ Result<HostPort> Split(const std::string& text, std::string_view authority) {
     rest = colon == std::string_view::npos ? "" : authority.substr(colon);
   }
   if (split.host.empty()) return Wrong(text, "names no host");
-  split.port = rest.empty() ? kDefaultPort : rest.substr(1);
-  if ((!rest.empty() && rest[0] != ':') || !IsPort(split.port)) return Wrong(text, "has no port");
+  split.port = rest.empty() ? kDefaultPort : PortIn(rest.substr(1));
+  if ((!rest.empty() && rest[0] != ':') || split.port == 0) return Wrong(text, "has no port");
   return split;
 }
 
 Result<Endpoint> Parse(const std::string& text) {
-  Endpoint endpoint{.text = text, .target = "", .tls = false};
+  Endpoint endpoint{.text = text, .host = "", .port = 0, .tls = false};
   std::string_view rest = text;
   if (const std::size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
     const std::string_view name = rest.substr(0, scheme);
@@ -58,7 +60,7 @@ Result<Endpoint> Parse(const std::string& text) {
     // A path has no port and no TLS, so nothing else is parsed.
     if (name == "unix") {
       if (rest.empty()) return Wrong(text, "names no socket");
-      endpoint.target = "unix:" + std::string(rest);
+      endpoint.host = "unix:" + std::string(rest);
       return endpoint;
     }
     if (name != "http" && name != "https") return Wrong(text, "has an unknown scheme");
@@ -69,15 +71,9 @@ Result<Endpoint> Parse(const std::string& text) {
   if (rest.find_first_of("/?#@, ") != std::string_view::npos) {
     return Wrong(text, "is more than a host and a port");
   }
-  ASSIGN_OR_RETURN(const HostPort split, Split(text, rest));
-  // Addresses are named as such, so that gRPC asks no resolver for them.
-  if (text::IsIpv6(split.host)) {
-    endpoint.target = "ipv6:[" + split.host + "]:" + split.port;
-  } else if (text::IsIpv4(split.host)) {
-    endpoint.target = "ipv4:" + split.host + ":" + split.port;
-  } else {
-    endpoint.target = "dns:///" + split.host + ":" + split.port;
-  }
+  ASSIGN_OR_RETURN(HostPort split, Split(text, rest));
+  endpoint.host = std::move(split.host);
+  endpoint.port = split.port;
   return endpoint;
 }
 

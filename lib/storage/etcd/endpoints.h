@@ -10,8 +10,9 @@ namespace apiserver::inline v0::storage::etcd {
 
 // One member of a cluster.
 struct Endpoint {
-  std::string text;    // The text as it was given.
-  std::string target;  // The name for gRPC: "ipv4:10.0.0.1:2379", "dns:///etcd-0:2379".
+  std::string text;  // The text as it was given.
+  std::string host;  // An IP address without brackets, a name, or "unix:/run/etcd.sock".
+  int port = 0;      // Zero for a socket.
   bool tls = false;
 };
 

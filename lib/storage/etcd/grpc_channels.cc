@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apiserver/base/file_system.h"
+#include "text/ip.h"
 
 namespace apiserver::v0::storage::etcd {
 namespace {
@@ -45,6 +46,14 @@ grpc::ChannelArguments ArgumentsOf(const GrpcOptions& options) {
   return arguments;
 }
 
+// Addresses are named as such, so that gRPC asks no resolver for them.
+std::string TargetOf(const Endpoint& endpoint) {
+  if (endpoint.port == 0) return endpoint.host;
+  const std::string port = ":" + std::to_string(endpoint.port);
+  if (text::IsIpv6(endpoint.host)) return "ipv6:[" + endpoint.host + "]" + port;
+  return (text::IsIpv4(endpoint.host) ? "ipv4:" : "dns:///") + endpoint.host + port;
+}
+
 bool IsConnected(grpc::Channel& channel) {
   return channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
 }
@@ -66,8 +75,9 @@ Channels::Channels(const GrpcOptions& options) {
   for (const Endpoint& endpoint : options.endpoints) {
     const auto credentials = CredentialsOf(options, endpoint.tls);
     auto member = std::make_unique<Member>();
-    member->calls = grpc::CreateCustomChannel(endpoint.target, credentials, arguments);
-    member->streams = grpc::CreateCustomChannel(endpoint.target, credentials, arguments);
+    const std::string target = TargetOf(endpoint);
+    member->calls = grpc::CreateCustomChannel(target, credentials, arguments);
+    member->streams = grpc::CreateCustomChannel(target, credentials, arguments);
     member->call_stub = std::make_unique<grpc::GenericStub>(member->calls);
     member->stream_stub = std::make_unique<grpc::GenericStub>(member->streams);
     members_.push_back(std::move(member));

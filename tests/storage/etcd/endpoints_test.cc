@@ -7,30 +7,31 @@
 namespace apiserver::inline v0::storage::etcd {
 namespace {
 
-std::string TargetOf(const std::string& text) {
+std::string PlaceOf(const std::string& text) {
   const auto endpoints = ParseEndpoints({text});
   if (!endpoints.ok()) return std::string(endpoints.status().message());
-  return (*endpoints)[0].target + ((*endpoints)[0].tls ? " tls" : "");
+  const Endpoint& endpoint = (*endpoints)[0];
+  return endpoint.host + " " + std::to_string(endpoint.port) + (endpoint.tls ? " tls" : "");
 }
 
 TEST_CASE("storage.etcd: servers are addresses or names, with or without a scheme",
           "[storage.etcd]") {
-  CHECK(TargetOf("http://127.0.0.1:2379") == "ipv4:127.0.0.1:2379");
-  CHECK(TargetOf("https://127.0.0.1:2379/") == "ipv4:127.0.0.1:2379 tls");
-  CHECK(TargetOf("https://[::1]:4001") == "ipv6:[::1]:4001 tls");
-  CHECK(TargetOf("etcd-0.etcd") == "dns:///etcd-0.etcd:2379");
-  CHECK(TargetOf("http://etcd-0:4001") == "dns:///etcd-0:4001");
-  CHECK(TargetOf("unix:///run/etcd.sock") == "unix:/run/etcd.sock");
+  CHECK(PlaceOf("http://127.0.0.1:2379") == "127.0.0.1 2379");
+  CHECK(PlaceOf("https://127.0.0.1:2379/") == "127.0.0.1 2379 tls");
+  CHECK(PlaceOf("https://[::1]:4001") == "::1 4001 tls");
+  CHECK(PlaceOf("etcd-0.etcd") == "etcd-0.etcd 2379");
+  CHECK(PlaceOf("http://etcd-0:4001") == "etcd-0 4001");
+  CHECK(PlaceOf("unix:///run/etcd.sock") == "unix:/run/etcd.sock 0");
 }
 
 TEST_CASE("storage.etcd: a wrong server is named with what is wrong", "[storage.etcd]") {
   const std::string hint = "; write it as http://127.0.0.1:2379";
-  CHECK(TargetOf("ftp://a:1") == "the etcd server \"ftp://a:1\" has an unknown scheme" + hint);
-  CHECK(TargetOf("http://a:x") == "the etcd server \"http://a:x\" has no port" + hint);
-  CHECK(TargetOf("http://a:70000") == "the etcd server \"http://a:70000\" has no port" + hint);
-  CHECK(TargetOf("http://:2379") == "the etcd server \"http://:2379\" names no host" + hint);
-  CHECK(TargetOf("http://[::1:1") == "the etcd server \"http://[::1:1\" lacks a ]" + hint);
-  CHECK(TargetOf("http://a:1/v3") ==
+  CHECK(PlaceOf("ftp://a:1") == "the etcd server \"ftp://a:1\" has an unknown scheme" + hint);
+  CHECK(PlaceOf("http://a:x") == "the etcd server \"http://a:x\" has no port" + hint);
+  CHECK(PlaceOf("http://a:70000") == "the etcd server \"http://a:70000\" has no port" + hint);
+  CHECK(PlaceOf("http://:2379") == "the etcd server \"http://:2379\" names no host" + hint);
+  CHECK(PlaceOf("http://[::1:1") == "the etcd server \"http://[::1:1\" lacks a ]" + hint);
+  CHECK(PlaceOf("http://a:1/v3") ==
         "the etcd server \"http://a:1/v3\" is more than a host and a port" + hint);
   CHECK(ParseEndpoints({}).status().message() == "no etcd server is named");
 }
