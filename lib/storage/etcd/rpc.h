@@ -96,6 +96,9 @@ class Rpc {
                                             std::shared_ptr<RpcStreamHandler> handler) = 0;
   // Returns the number of configured members.
   virtual std::size_t members() const = 0;
+  // Ends the connections and the transport's threads. Called before the transport is destroyed,
+  // after all calls are over, and not on a thread of the transport. Idempotent.
+  virtual void Stop() {}
 };
 
 }  // namespace apiserver::inline v0::storage::etcd
