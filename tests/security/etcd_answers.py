@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server whose etcd is an attacker: what gRPC's HTTP/2 must survive.
+"""A server whose etcd is an attacker: what the transport to it must survive.
 
 usage: etcd_answers.py --server BINARY
 """

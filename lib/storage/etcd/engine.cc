@@ -6,8 +6,8 @@
 #include "apiserver/base/file_system.h"
 #include "base/status_macros.h"
 #include "storage/etcd/compactor.h"
-#include "storage/etcd/grpc_rpc.h"
 #include "storage/etcd/health.h"
+#include "storage/etcd/http_rpc.h"
 #include "storage/etcd/members.h"
 #include "storage/etcd/open.h"
 #include "storage/etcd/shared_revision.h"
@@ -318,6 +318,7 @@ void EtcdEngine::Stop() {
   hub_->Stop();
   client_->Drain();
   timers_.Stop();
+  client_->rpc().Stop();
 }
 
 // Returns the file's text; empty for no path.
@@ -326,25 +327,27 @@ Result<std::string> ReadFile(const std::string& path) {
   return RealFileSystem().Read(path);
 }
 
-Result<GrpcOptions> TransportOf(const Options& options) {
-  GrpcOptions grpc;
-  ASSIGN_OR_RETURN(grpc.endpoints, ParseEndpoints(options.servers));
+Result<HttpRpcOptions> TransportOf(const Options& options) {
+  HttpRpcOptions transport;
+  ASSIGN_OR_RETURN(transport.endpoints, ParseEndpoints(options.servers));
   if (options.cert_file.empty() != options.key_file.empty()) {
     return Status(Reason::kInvalid, "etcd's client certificate and its key go together");
   }
   const bool files = !options.ca_file.empty() || !options.cert_file.empty();
-  const bool tls = std::any_of(grpc.endpoints.begin(), grpc.endpoints.end(),
+  const bool tls = std::any_of(transport.endpoints.begin(), transport.endpoints.end(),
                                [](const Endpoint& endpoint) { return endpoint.tls; });
   if (files && !tls) {
     return Status(Reason::kInvalid, "certificates for etcd are of no use: no server is https");
   }
-  ASSIGN_OR_RETURN(grpc.ca, ReadFile(options.ca_file));
-  ASSIGN_OR_RETURN(grpc.certificate, ReadFile(options.cert_file));
-  ASSIGN_OR_RETURN(grpc.key, ReadFile(options.key_file));
-  grpc.server_name = options.server_name;
-  grpc.keepalive_time = options.keepalive_time;
-  grpc.keepalive_timeout = options.keepalive_timeout;
-  return grpc;
+  transport.tls.system_roots = options.ca_file.empty();
+  transport.tls.server_name = options.server_name;
+  ASSIGN_OR_RETURN(transport.tls.ca_pem, ReadFile(options.ca_file));
+  ASSIGN_OR_RETURN(transport.tls.client.certificate_pem, ReadFile(options.cert_file));
+  ASSIGN_OR_RETURN(transport.tls.client.key_pem, ReadFile(options.key_file));
+  if (tls) RETURN_IF_ERROR(http::CheckClientTls(transport.tls));
+  transport.keepalive_time = options.keepalive_time;
+  transport.keepalive_timeout = options.keepalive_timeout;
+  return transport;
 }
 
 }  // namespace
@@ -357,8 +360,8 @@ Result<std::unique_ptr<kv::Engine>> OpenOver(std::shared_ptr<Rpc> rpc, const std
 }
 
 Result<std::unique_ptr<kv::Engine>> Open(const Options& options) {
-  ASSIGN_OR_RETURN(const GrpcOptions grpc, TransportOf(options));
-  return OpenOver(NewGrpcRpc(grpc), TextOf(grpc.endpoints), options);
+  ASSIGN_OR_RETURN(const HttpRpcOptions transport, TransportOf(options));
+  return OpenOver(NewHttpRpc(transport), TextOf(transport.endpoints), options);
 }
 
 }  // namespace apiserver::v0::storage::etcd

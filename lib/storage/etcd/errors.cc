@@ -12,7 +12,8 @@ bool Says(const RpcOutcome& outcome, std::string_view words) {
 }
 
 Status OfExhausted(const RpcOutcome& outcome, const std::string& who) {
-  // The texts come from gRPC's limit and from etcd's quota alarm; both use this one code.
+  // The texts come from the limit of etcd's gRPC server and from its quota alarm; both use this one
+  // code.
   if (Says(outcome, "larger than max")) {
     return Status(Reason::kRequestEntityTooLarge,
                   "the value is over etcd's limit (--max-request-bytes): " + outcome.message);

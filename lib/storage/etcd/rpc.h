@@ -10,8 +10,7 @@
 #include "apiserver/base/function.h"
 
 // The interface between the engine and gRPC: bytes go to a method of one member of the cluster,
-// bytes come back. Only grpc_*.cc implement it with gRPC, so that another transport, or a test, can
-// take its place.
+// bytes come back. http_rpc.h implements it; tests put others in its place.
 namespace apiserver::inline v0::storage::etcd {
 
 // The codes have gRPC's numbers.

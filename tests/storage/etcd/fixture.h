@@ -6,7 +6,7 @@
 
 #include "apiserver/storage/etcd/engine.h"
 #include "storage/etcd/etcd_server.h"
-#include "storage/etcd/grpc_rpc.h"
+#include "storage/etcd/http_rpc.h"
 #include "storage/etcd/lossy_rpc.h"
 #include "storage/etcd/open.h"
 #include "testing/storage/subject.h"
@@ -54,9 +54,9 @@ struct Lossy {
 };
 inline Lossy OpenLossy(const EtcdServer& server, const std::string& version = "") {
   Lossy lossy;
-  GrpcOptions grpc;
-  grpc.endpoints = *ParseEndpoints(server.urls());
-  lossy.rpc = std::make_shared<LossyRpc>(NewGrpcRpc(grpc));
+  HttpRpcOptions transport;
+  transport.endpoints = *ParseEndpoints(server.urls());
+  lossy.rpc = std::make_shared<LossyRpc>(NewHttpRpc(transport));
   lossy.rpc->PretendVersion(version);
   testing::storage::EngineHost host;
   host.open = [rpc = lossy.rpc, urls = server.urls()](const Clock&) {

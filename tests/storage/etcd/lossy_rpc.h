@@ -36,6 +36,7 @@ class LossyRpc final : public Rpc, public std::enable_shared_from_this<LossyRpc>
     return real_->Stream(method, std::move(handler));
   }
   std::size_t members() const override { return real_->members(); }
+  void Stop() override { real_->Stop(); }
 
  private:
   struct State {
