@@ -14,6 +14,8 @@ namespace {
 
 // What an update adds to an object that it changes a little, such as an entry of an owner.
 constexpr std::size_t kGrowth = 512;
+// A smaller object is parsed faster than one is fetched that another thread has made.
+constexpr std::size_t kKeptBytesMin = 4 << 10;
 
 // Returns an object for one update. One that is still bytes is cloned: the shared one would stay
 // parsed for as long as it is kept.
@@ -105,10 +107,11 @@ runtime::ObjectPtr ObjectStore::Unchanged(const std::string& key, const State& s
 Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
                                                 const State& state, const Update& update) {
   // Most updates change little.
-  const std::size_t about = state.bytes != nullptr ? state.bytes->size() + kGrowth : 0;
-  ASSIGN_OR_RETURN(
-      codec::StorageEncoding encoded,
-      codec::EncodeForStorage(ctx, *update.object, {about, /*content=*/written_.keeps()}));
+  const std::size_t before = state.bytes != nullptr ? state.bytes->size() : 0;
+  const codec::StorageWishes wishes{.bytes = before > 0 ? before + kGrowth : 0,
+                                    .content = written_.keeps() && before >= kKeptBytesMin};
+  ASSIGN_OR_RETURN(codec::StorageEncoding encoded,
+                   codec::EncodeForStorage(ctx, *update.object, wishes));
   // An update that changes nothing is found by its encoding: the engine's bytes differ each time
   // they are encrypted.
   const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;

@@ -14,7 +14,8 @@ namespace apiserver::inline v0::storage::store {
 
 // Keeps the content of what updates have written last, as long as there is room for it in a share:
 // what is updated is mostly updated again, and the next update need not parse what this one has
-// encoded. The number of places is fixed, and the last revision of each counts. Any thread.
+// encoded. Small objects are not worth it. The number of places is fixed, and the last revision of
+// each counts. Any thread.
 class Written {
  public:
   // Null: nothing is kept.

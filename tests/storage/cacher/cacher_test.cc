@@ -98,13 +98,16 @@ static bool BeginsWithKept(Backend& backend, std::string_view name, int size) {
   return kept;
 }
 
+// What is kept is at least so large.
+static const std::string kLarge(5000, 'c');
+
 TEST_CASE("storage.cacher: an update begins with what the one before has written",
           "[storage.cacher]") {
   const auto memory = std::make_shared<MemoryBudget>();
   {
     Backend backend(Form::kObservingCacher, 100'000, nullptr, testing::NewWidgetKind(), memory);
-    backend.Create("one");
-    backend.Create("two");
+    backend.Create("one", "ns", kLarge);
+    backend.Create("two", "ns", kLarge);
     CHECK_FALSE(BeginsWithKept(backend, "one", 2));
     const std::size_t one = memory->encodings.used();
     CHECK(one > 0);
@@ -115,10 +118,16 @@ TEST_CASE("storage.cacher: an update begins with what the one before has written
     CHECK(memory->encodings.used() == 2 * one);
     // Another object of that name is another object.
     REQUIRE(backend.Delete("one").ok());
-    backend.Create("one");
+    backend.Create("one", "ns", kLarge);
     CHECK_FALSE(BeginsWithKept(backend, "one", 4));
+    // A small one is parsed.
+    backend.Create("small");
+    CHECK_FALSE(BeginsWithKept(backend, "small", 2));
+    CHECK_FALSE(BeginsWithKept(backend, "small", 3));
     // There are 512 places.
-    for (int i = 0; i < 512; ++i) backend.Create("other-" + std::to_string(i));
+    for (int i = 0; i < 512; ++i) {
+      backend.Create("other-" + std::to_string(i), "ns", kLarge);
+    }
     for (int i = 0; i < 512; ++i) {
       BeginsWithKept(backend, "other-" + std::to_string(i), 2);
     }
@@ -132,7 +141,7 @@ TEST_CASE("storage.cacher: what updates have written is parsed again when memory
   const auto memory =
       std::make_shared<MemoryBudget>(MemoryBudget::Limits{.encodings_bytes_max = 1});
   Backend backend(Form::kObservingCacher, 100'000, nullptr, testing::NewWidgetKind(), memory);
-  backend.Create("one");
+  backend.Create("one", "ns", kLarge);
   CHECK_FALSE(BeginsWithKept(backend, "one", 2));
   CHECK_FALSE(BeginsWithKept(backend, "one", 3));
   CHECK(memory->encodings.used() == 0);
@@ -140,9 +149,9 @@ TEST_CASE("storage.cacher: what updates have written is parsed again when memory
 
 TEST_CASE("storage.cacher: many update at once what they keep", "[storage.cacher]") {
   const auto memory =
-      std::make_shared<MemoryBudget>(MemoryBudget::Limits{.encodings_bytes_max = 4096});
+      std::make_shared<MemoryBudget>(MemoryBudget::Limits{.encodings_bytes_max = 50'000});
   Backend backend(Form::kObservingCacher, 100'000, nullptr, testing::NewWidgetKind(), memory);
-  for (const char* name : {"a", "b", "c"}) backend.Create(name);
+  for (const char* name : {"a", "b", "c"}) backend.Create(name, "ns", kLarge);
   std::atomic<int> failed{0};
   const auto work = [&] {
     for (int i = 1; i <= 100; ++i) {
