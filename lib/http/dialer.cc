@@ -378,7 +378,7 @@ void DialResources::End() {
 
 class LoopDialer final : public Dialer {
  public:
-  // What ends with the dialer.
+  // Tells which parts end with the dialer.
   struct Owns {
     bool resources = false;
     bool loop = false;

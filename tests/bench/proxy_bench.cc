@@ -225,7 +225,7 @@ Pair OpenPipe(const Front& front, const Backends& backends) {
 // one of their own (unshare(2), CLONE_FILES).
 void TakeOwnDescriptors() { Must(unshare(CLONE_FILES) == 0, "unshare"); }
 
-// What a thread's table holds besides the ends of pipes, at most.
+// The most descriptors that a thread's table holds besides the ends of pipes.
 constexpr std::size_t kOtherDescriptors = 1'000;
 
 // Raises the limit of descriptors as far as it may be, and returns it.
@@ -264,7 +264,7 @@ class Fronts {
   std::vector<std::unique_ptr<Thread>> threads_;
 };
 
-// What servers make once is not a pipe's: so many pipes are opened before any is counted.
+// So many pipes are opened before any is counted: servers make some things once.
 constexpr std::size_t kFirstPipes = 16;
 
 // Opens `count` pipes and returns the heap that each of them keeps. The clients are this thread's.

@@ -274,8 +274,8 @@ TEST_CASE("codec: what storage keeps comes back in the stored version with its r
   CHECK(EncodeForStorage(Context::Background(), *object)->bytes == *bytes);
 }
 
-// What an object answers right after it was written is what it answers once read back, and what it
-// holds is known without reading it.
+// An object answers the same right after it was written and once it is read back, and its content
+// is known without reading it.
 void CheckAnswersAsReadBack(const Object& object) {
   const KindPtr& kind = object.kind_ptr();
   StorageEncoding stored =

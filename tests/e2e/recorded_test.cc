@@ -181,7 +181,7 @@ TEST_CASE("sample-apiserver: what a Go server stored is stored as the same bytes
     auto encoded = codec::EncodeForStorage(Context::Background(), **read, {.content = true});
     REQUIRE(encoded.ok());
     CHECK(encoded->bytes == value.bytes);
-    // What the next update begins with.
+    // The next update begins with it.
     REQUIRE(encoded->content);
     const auto known = codec::ReadBack(std::move(encoded->content), (*read)->stored_version());
     CHECK(known->root() == (*read)->root());

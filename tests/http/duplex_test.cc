@@ -133,8 +133,8 @@ const std::string kCancelled = Status(Reason::kTimeout, "cancelled").ToString();
 
 auto AnyWire() { return GENERATE(Wire::kHttp1, Wire::kHttp2, Wire::kTlsHttp1, Wire::kTlsHttp2); }
 
-// What may be held of 64 MiB on their way: windows, and what waits at both ends in the buffers of
-// sockets, records and allocators. Some 2.2 MB were seen.
+// The most that is held of 64 MiB on their way: windows, and bytes that wait at both ends in
+// buffers of sockets, records and allocators. Some 2.2 MB were seen.
 constexpr std::size_t kHeldMax = 4 * kMegabyte;
 
 TEST_CASE("http: 64 MiB go each way through a client's stream, and nearly nothing is held",

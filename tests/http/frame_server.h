@@ -47,7 +47,7 @@ class FrameServer {
   // Begins to listen, if it was made not to.
   void Listen();
 
-  // What has come so far.
+  // The bytes that have come so far.
   struct Seen {
     int connections = 0;
     std::size_t requests = 0;

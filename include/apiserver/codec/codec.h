@@ -95,8 +95,8 @@ struct StorageEncoding {
   // The positions of the parts of its body, for StoreAnswer. Absent if reading `bytes` back gives
   // more than they hold, because defaults are added.
   std::optional<runtime::BodyMarks> answer;
-  // What reading `bytes` back gives, but for the revision, if it was wished. Null: it was not, or
-  // only reading them tells.
+  // The object that reading `bytes` back gives, but for the revision, if it was wished. Null: it
+  // was not, or only reading them tells.
   std::unique_ptr<runtime::Object> content;
 };
 struct StorageWishes {

@@ -6,7 +6,7 @@
 
 #include "apiserver/base/field_path.h"
 
-// What fields with IP addresses allow: k8s.io/apimachinery/pkg/util/validation/ip.go, and
+// Checks of fields with IP addresses: k8s.io/apimachinery/pkg/util/validation/ip.go, and
 // ValidateEndpointIP of k8s.io/kubernetes/pkg/apis/core/validation. CheckLegacyIp (checks.h) reads
 // fields that are older.
 namespace apiserver::inline v0::groups::core {

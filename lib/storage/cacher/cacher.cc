@@ -41,7 +41,8 @@ Cache::Limits LimitsOf(const Options& options) {
   return limits;
 }
 
-// What updates have written, for the next ones, is kept beside encodings for the next answers.
+// Objects that updates have written are kept for the next ones, beside encodings for the next
+// answers.
 std::shared_ptr<EvictingShare> WrittenShareOf(const Options& options) {
   if (options.memory == nullptr) return nullptr;
   return std::shared_ptr<EvictingShare>(options.memory, &options.memory->encodings);

@@ -53,7 +53,7 @@ RpcOutcome Broken(RpcOutcome outcome) {
 
 }  // namespace
 
-// What follows the head of a failure is not waited for, as it may have no end.
+// A failure ends the stream with its head: its body may have no end.
 void HttpStream::OnHead(const http::ResponseHead& head) {
   if (auto outcome = OutcomeOf(head)) Finish(Broken(*std::move(outcome)));
 }

@@ -12,7 +12,8 @@ namespace apiserver::v0::storage::store {
 
 namespace {
 
-// What an update adds to an object that it changes a little, such as an entry of an owner.
+// The bytes that an update adds to an object that it changes a little, such as an entry of an
+// owner.
 constexpr std::size_t kGrowth = 512;
 // A smaller object is parsed faster than one is fetched that another thread has made.
 constexpr std::size_t kKeptBytesMin = 4 << 10;

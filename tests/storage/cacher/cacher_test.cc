@@ -98,7 +98,7 @@ static bool BeginsWithKept(Backend& backend, std::string_view name, int size) {
   return kept;
 }
 
-// What is kept is at least so large.
+// Kept objects are at least so large.
 static const std::string kLarge(5000, 'c');
 
 TEST_CASE("storage.cacher: an update begins with what the one before has written",

@@ -8,7 +8,7 @@
 #include "storage/etcd/grpc_wire.h"
 #include "storage/etcd/http_rpc.h"
 
-// What servers answer that speak gRPC by hand, and transports to them.
+// Answers of servers that speak gRPC by hand, and transports to them.
 namespace apiserver::inline v0::storage::etcd {
 
 constexpr const char* kAnyMethod = "/etcdserverpb.KV/Range";
