@@ -20,7 +20,7 @@ inline Block BlockOf(std::string_view text) {
   Block block{};
   if (text.size() >= sizeof(block)) {
     std::memcpy(&block, text.data(), sizeof(block));
-  } else {
+  } else if (!text.empty()) {  // One without bytes may be null.
     std::memcpy(&block, text.data(), text.size());
   }
   return block;

@@ -77,6 +77,14 @@ TEST_CASE("text: every rune is read as it was written", "[text]") {
   CHECK(FirstRune("\xf0\x9f\x98").text == "\xf0");
 }
 
+TEST_CASE("text: a scan of nothing, which may be null, ends at once", "[text]") {
+  char out[sizeof(scan::Block)];
+  CHECK(PlainPrefix({}) == 0);
+  CHECK(UnescapedPrefix({}) == 0);
+  CHECK(AsciiPrefix({}) == 0);
+  CHECK(CopyUnescaped({}, out) == 0);
+}
+
 TEST_CASE("text: a scan stops at the first byte that is not plain", "[text]") {
   for (std::size_t before = 0; before < 40; ++before) {
     const std::string plain(before, 'x');
