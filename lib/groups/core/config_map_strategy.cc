@@ -43,7 +43,8 @@ ErrorList ValidateConfigMap(const Object& config) {
     errors.Invalid(Path("data").Key(member.key), member.key,
                    "duplicate of key present in binaryData");
   }
-  if (bytes > kSecretBytesMax) errors.TooLong(Path(), static_cast<long>(kSecretBytesMax));
+  // Upstream's path has an empty name, which it prints so.
+  if (bytes > kSecretBytesMax) errors.TooLong(Path("[]"), static_cast<long>(kSecretBytesMax));
   return errors;
 }
 
