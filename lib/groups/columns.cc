@@ -11,6 +11,8 @@ namespace {
 
 using runtime::Value;
 
+constexpr std::size_t kShown = 3;  // Of a ShortList.
+
 class PrintedColumns final : public rest::TableConvertor {
  public:
   PrintedColumns(std::vector<meta::TableColumnDefinition> columns, PrintRow print,
@@ -41,6 +43,15 @@ class PrintedColumns final : public rest::TableConvertor {
 };
 
 }  // namespace
+
+void ShortList::Add(std::string_view text) {
+  if (count_++ < kShown) text_.append(text_.empty() ? "" : ",").append(text);
+}
+
+std::string ShortList::TextOr(std::string_view fallback) const {
+  if (count_ > kShown) return text_ + " + " + std::to_string(count_ - kShown) + " more...";
+  return std::string(text_.empty() ? fallback : text_);
+}
 
 Cells& Cells::Text(std::string_view text) {
   row_.cells.push_back(Value::String(table_.arena.Copy(text)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,18 @@ class Cells {
   meta::Table& table_;
   meta::TableRow& row_;
   const Clock& clock_;
+};
+
+// The first three of some texts, and how many more there are: "a,b,c + 2 more...".
+class ShortList {
+ public:
+  void Add(std::string_view text);
+  // The list, or `fallback` if its text is empty.
+  std::string TextOr(std::string_view fallback) const;
+
+ private:
+  std::string text_;
+  std::size_t count_ = 0;
 };
 
 // Writes the cells of an object. Must not block.

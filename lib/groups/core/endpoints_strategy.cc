@@ -124,28 +124,21 @@ std::string HostPort(std::string_view ip, std::int64_t port) {
   return (brackets ? "[" : "") + std::string(ip) + (brackets ? "]:" : ":") + std::to_string(port);
 }
 
-// Follows formatEndpoints: the first three, and how many more there are.
+// Follows formatEndpoints.
 std::string EndpointsText(const Object& endpoints) {
-  constexpr std::size_t kShown = 3;
   if (endpoints["subsets"].size() == 0) return "<none>";
-  std::string text;
-  std::size_t count = 0;
-  const auto add = [&](const std::string& endpoint) {
-    if (count < kShown) text.append(text.empty() ? "" : ",").append(endpoint);
-    ++count;
-  };
+  ShortList list;
   for (const Value& subset : endpoints["subsets"].items()) {
     for (const Value& address : subset["addresses"].items()) {
-      if (subset["ports"].size() == 0) add(std::string(address["ip"].AsString()));
+      if (subset["ports"].size() == 0) list.Add(std::string(address["ip"].AsString()));
     }
     for (const Value& port : subset["ports"].items()) {
       for (const Value& address : subset["addresses"].items()) {
-        add(HostPort(address["ip"].AsString(), port["port"].AsInt()));
+        list.Add(HostPort(address["ip"].AsString(), port["port"].AsInt()));
       }
     }
   }
-  if (count > kShown) text += " + " + std::to_string(count - kShown) + " more...";
-  return text;
+  return list.TextOr("");
 }
 
 }  // namespace

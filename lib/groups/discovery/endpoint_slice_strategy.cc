@@ -111,23 +111,6 @@ class EndpointSliceStrategy final : public rest::Strategy {
   }
 };
 
-// Lists the first three texts, and how many more there are.
-class ShortList {
- public:
-  void Add(const std::string& text) {
-    if (count_++ < kShown) text_.append(text_.empty() ? "" : ",").append(text);
-  }
-  std::string Text() const {
-    if (count_ > kShown) return text_ + " + " + std::to_string(count_ - kShown) + " more...";
-    return text_.empty() ? "<unset>" : text_;
-  }
-
- private:
-  static constexpr std::size_t kShown = 3;
-  std::string text_;
-  std::size_t count_ = 0;
-};
-
 std::string PortsText(const Object& slice) {
   ShortList list;
   for (const Value& port : slice["ports"].items()) {
@@ -136,7 +119,7 @@ std::string PortsText(const Object& slice) {
              : !name.is_null()       ? std::string(name.AsString())
                                      : "*");
   }
-  return list.Text();
+  return list.TextOr("<unset>");
 }
 
 std::string AddressesText(const Object& slice) {
@@ -146,7 +129,7 @@ std::string AddressesText(const Object& slice) {
       list.Add(std::string(address.AsString()));
     }
   }
-  return list.Text();
+  return list.TextOr("<unset>");
 }
 
 }  // namespace
