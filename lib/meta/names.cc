@@ -211,6 +211,32 @@ Complaints IsPathSegmentPrefix(std::string_view value) {
   return complaints;
 }
 
+field::ErrorList IsFullyQualifiedDomainName(const field::Path& path, std::string_view name) {
+  field::ErrorList errors;
+  const auto refuse = [&](std::string_view part, const Complaints& complaints) {
+    std::string text;
+    for (const std::string& complaint : complaints) text += (text.empty() ? "" : ",") + complaint;
+    errors.Invalid(path, part, std::move(text));
+    return errors;
+  };
+  if (name.empty()) {
+    errors.Required(path);
+    return errors;
+  }
+  if (name.ends_with('.')) name.remove_suffix(1);
+  if (const auto wrong = IsDNS1123Subdomain(name); !wrong.empty()) return refuse(name, wrong);
+  if (name.find('.') == std::string_view::npos) {
+    return refuse(name, {"should be a domain with at least two segments separated by dots"});
+  }
+  for (std::string_view rest = name;;) {
+    const std::size_t dot = rest.find('.');
+    const std::string_view label = rest.substr(0, dot);
+    if (const auto wrong = IsDNS1123Label(label); !wrong.empty()) return refuse(label, wrong);
+    if (dot == std::string_view::npos) return errors;
+    rest.remove_prefix(dot + 1);
+  }
+}
+
 // A prefix, which is what generateName is, may end with a dash, because a suffix will follow.
 Complaints NameIsDNSSubdomain(std::string_view name, bool prefix) {
   return prefix ? IsDNS1123Subdomain(MaskTrailingDash(name)) : IsDNS1123Subdomain(name);

@@ -39,6 +39,32 @@ constexpr const char* kNamePartComplaint =
 
 }  // namespace
 
+// TestIsFullyQualifiedDomainName
+TEST_CASE("meta: a fully qualified domain name is what Go takes for one", "[meta]") {
+  const std::string long_front = A(63) + "." + A(63) + "." + A(63) + ".";
+  for (const std::string& good :
+       {std::string("a.com"), std::string("dev.k8s.io"), std::string("dev.k8s.io."),
+        std::string("this.is.a.really.long.fqdn"), std::string("10.0.0.1"),
+        std::string("hyphens-are-good.k8s.io"), A(63) + ".k8s.io",
+        long_front + A(54) + ".k8s.io"}) {
+    CAPTURE(good);
+    CHECK(IsFullyQualifiedDomainName(kField, good).empty());
+  }
+  for (const std::string& bad :
+       {std::string("."), std::string("..."), std::string(".io"), std::string("com"),
+        std::string(".com"), std::string("Dev.k8s.io"), std::string(".foo.example.com"),
+        std::string("*.example.com"), std::string("underscores_are_bad.k8s.io"),
+        std::string("foo@bar.example.com"), std::string("http://foo.example.com"),
+        A(64) + ".k8s.io", long_front + A(55) + ".k8s.io"}) {
+    CAPTURE(bad);
+    CHECK(IsFullyQualifiedDomainName(kField, bad).size() == 1);
+  }
+  CHECK(MessagesOf(IsFullyQualifiedDomainName(kField, "")) == Messages{"field: Required value"});
+  CHECK(MessagesOf(IsFullyQualifiedDomainName(kField, "com")) ==
+        Messages{"field: Invalid value: \"com\": should be a domain with at least two segments "
+                 "separated by dots"});
+}
+
 // TestIsDNS1123Label
 TEST_CASE("meta: a DNS-1123 label is what Go takes for one", "[meta]") {
   for (const std::string_view good :

@@ -34,6 +34,8 @@ Complaints IsPathSegmentPrefix(std::string_view value);
 
 // A subdomain, a slash and a valid URL path: "acme.io/foo".
 field::ErrorList IsDomainPrefixedPath(const field::Path& path, std::string_view value);
+// Checks a domain name with two segments or more; a dot may end it. At most one finding.
+field::ErrorList IsFullyQualifiedDomainName(const field::Path& path, std::string_view name);
 
 // The rules for the names of one kind. `prefix`: the name is a generateName, to which something is
 // appended. Called on the thread that validates; must not block.

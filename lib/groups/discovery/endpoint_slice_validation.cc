@@ -1,7 +1,6 @@
 #include "groups/discovery/endpoint_slice_validation.h"
 
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "apiserver/meta/validation.h"
@@ -20,34 +19,6 @@ constexpr std::size_t kAddressesMax = 100;
 constexpr std::size_t kPortsMax = 20'000;
 constexpr std::size_t kEndpointsMax = 1'000;
 constexpr std::size_t kHintsMax = 8;
-
-std::string Joined(const meta::Complaints& complaints) {
-  std::string text;
-  for (const std::string& complaint : complaints) text += (text.empty() ? "" : ",") + complaint;
-  return text;
-}
-
-// Follows IsFullyQualifiedDomainName.
-void CheckDomainName(ErrorList& errors, const Path& path, std::string_view name) {
-  if (name.empty()) return errors.Required(path);
-  if (name.ends_with('.')) name.remove_suffix(1);
-  if (const auto wrong = meta::IsDNS1123Subdomain(name); !wrong.empty()) {
-    return errors.Invalid(path, name, Joined(wrong));
-  }
-  if (name.find('.') == std::string_view::npos) {
-    return errors.Invalid(path, name,
-                          "should be a domain with at least two segments separated by dots");
-  }
-  for (std::string_view rest = name;;) {
-    const std::size_t dot = rest.find('.');
-    const std::string_view label = rest.substr(0, dot);
-    if (const auto wrong = meta::IsDNS1123Label(label); !wrong.empty()) {
-      return errors.Invalid(path, label, Joined(wrong));
-    }
-    if (dot == std::string_view::npos) return;
-    rest.remove_prefix(dot + 1);
-  }
-}
 
 void CheckIp(ErrorList& errors, const Path& list, std::size_t index, std::string_view ip,
              bool want_ipv4) {
@@ -73,7 +44,7 @@ void CheckAddresses(Value addresses, std::string_view type, const Path& path, Er
   }
   for (std::size_t i = 0; i < addresses.items().size() && !errors.full(); ++i) {
     const std::string_view address = addresses.at(i).AsString();
-    if (type == "FQDN") CheckDomainName(errors, path.Index(i), address);
+    if (type == "FQDN") errors.Append(meta::IsFullyQualifiedDomainName(path.Index(i), address));
     if (type == "IPv4" || type == "IPv6") CheckIp(errors, path, i, address, type == "IPv4");
   }
 }

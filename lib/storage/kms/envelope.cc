@@ -28,21 +28,14 @@ Status ValidateSize(std::size_t bytes, std::size_t bytes_max, const std::string&
                         " bytes, which exceeds the max size of " + std::to_string(bytes_max));
 }
 
-// Follows validation.IsFullyQualifiedDomainName.
-bool IsFullyQualified(std::string_view name) {
-  if (name.ends_with('.')) name.remove_suffix(1);
-  if (!meta::IsDNS1123Subdomain(name).empty()) return false;
-  return name.find('.') != std::string_view::npos;
-}
-
 Status ValidateAnnotations(const Annotations& annotations) {
   std::size_t bytes = 0;
   for (const auto& [key, value] : annotations) {
     bytes += key.size() + value.size();
-    if (IsFullyQualified(key)) continue;
-    return NewPluginError(
-        "failed to validate annotations: annotations: Invalid value: " + field::Quote(key) +
-        ": should be a domain with at least two segments separated " + "by dots");
+    const auto wrong = meta::IsFullyQualifiedDomainName(field::Path("annotations"), key);
+    if (!wrong.empty()) {
+      return NewPluginError("failed to validate annotations: " + wrong.Aggregate());
+    }
   }
   if (bytes <= kAnnotationsBytesMax) return {};
   return NewPluginError("failed to validate annotations: total size of annotations is " +
