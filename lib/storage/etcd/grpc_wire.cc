@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "text/hex.h"
+
 namespace apiserver::v0::storage::etcd {
 namespace {
 
@@ -23,22 +25,15 @@ std::size_t LengthIn(std::string_view prefix) {
   return length;
 }
 
-std::optional<int> HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
 // A sequence that is none stays as it is, as the protocol asks.
 std::string PercentDecoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size() && decoded.size() < kWordsMax; ++i) {
     const bool sequence = text[i] == '%' && i + 2 < text.size();
-    const auto high = sequence ? HexDigit(text[i + 1]) : std::nullopt;
-    const auto low = sequence ? HexDigit(text[i + 2]) : std::nullopt;
-    if (high && low) {
-      decoded += static_cast<char>(*high * 16 + *low);
+    const int high = sequence ? text::HexValue(text[i + 1]) : -1;
+    const int low = sequence ? text::HexValue(text[i + 2]) : -1;
+    if (high >= 0 && low >= 0) {
+      decoded += static_cast<char>(high * 16 + low);
       i += 2;
     } else {
       decoded += text[i];
