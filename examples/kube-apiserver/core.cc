@@ -74,8 +74,9 @@ Status Choose(const Result<std::vector<KindPtr>>& kinds, const std::vector<std::
   return {};
 }
 
-// Lets events expire, as in a kube-apiserver.
+// Lets events expire, as in a kube-apiserver. Zero: they are kept for ever.
 void ExpireEvents(std::vector<server::Resource>& resources, std::chrono::milliseconds ttl) {
+  if (ttl.count() <= 0) return;
   for (server::Resource& resource : resources) {
     if (resource.kind->kind() != "Event") continue;
     resource.configure =

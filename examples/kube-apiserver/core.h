@@ -24,7 +24,7 @@ struct CoreOptions {
   const apiserver::controlplane::TokenRequestOptions& token_requests;
   // For pods/exec, log, proxy and their like.
   const apiserver::controlplane::ConnectionsOptions& connections;
-  // How long an event is kept after its last change.
+  // How long an event is kept after its last change. Zero: for ever.
   std::chrono::milliseconds event_ttl;
 };
 

@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
              flags.BeginSection("Misc");
              flags.Add({.name = "--event-ttl",
                         .value = &event_ttl,
-                        .help = "How long an event is kept after its last change",
+                        .help = "How long an event is kept after its last change; 0: for ever",
                         .show_default = true});
            },
        .tokens = tokens,

@@ -82,7 +82,7 @@ class NamespaceStrategy : public rest::Strategy {
   void PrepareForCreate(const Context& /*ctx*/, Object& object) const override {
     object.Erase("status");
     object.Edit("status", "phase") = "Active";
-    // Nobody can create one that is not emptied before it goes.
+    // Adds the finalizer that keeps a namespace until it is emptied.
     const Value given = object["spec"]["finalizers"];
     runtime::ListBuilder finalizers(object.arena());
     bool has = false;
