@@ -212,9 +212,13 @@ def runtime_config(t, binary, folder):
     refuses(t, binary, folder, "discovery.k8s.io/v9=true",
             "group version discovery.k8s.io/v9 that has not been registered")
     off = "discovery.k8s.io/v1=false,coordination.k8s.io/v1/leases=false,admissionregistration.k8s.io/v1beta1=true"
-    server = Server(binary, "memory", folder, flags=("--runtime-config=" + off,))
+    server = Server(binary, "memory", folder, flags=("--runtime-config=" + off, "--event-ttl=0"))
     try:
         api = start(t, server)
+        event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
+                 "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}
+        code, text = api.call("POST", DEFAULT + "events", event)
+        t.check(code == 201 and api.call("GET", DEFAULT + "events/e")[0] == 200, "an event without an end", text)
         versions = all_versions(api)
         t.check("discovery.k8s.io/v1" not in versions, "a disabled version is not in /apis", versions)
         t.check("admissionregistration.k8s.io/v1beta1" in versions, "a beta version is, if it is enabled", versions)
