@@ -241,7 +241,12 @@ Status EtcdServer::Restart(std::size_t member) {
   return WaitUntil(Listens, member);
 }
 
-void EtcdServer::Pause(std::size_t member) { kill(pids_[member], SIGSTOP); }
+// The signal is on its way for a while, in which the member still answers.
+void EtcdServer::Pause(std::size_t member) {
+  if (kill(pids_[member], SIGSTOP) != 0) return;
+  siginfo_t stopped;
+  waitid(P_PID, static_cast<id_t>(pids_[member]), &stopped, WSTOPPED);
+}
 void EtcdServer::Resume(std::size_t member) { kill(pids_[member], SIGCONT); }
 
 }  // namespace apiserver::inline v0::storage::etcd
