@@ -78,15 +78,15 @@ TEST_CASE("groups: endpoints and events are created by a PUT, others are not", "
   CHECK(server->Call("PUT", kCore + "endpoints/c", core + "Endpoints" + rest).code == 201);
   CHECK(server->Call("PUT", kCore + "events/c", core + "Event" + rest).code == 201);
   CHECK(server->Call("PUT", kCore + "configmaps/c", core + "ConfigMap" + rest).code == 404);
-  const std::string slice =
-      R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","addressType":"IPv4","endpoints":[],"metadata":{"name":"c"}})";
+  const std::string slice = R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice",)"
+                            R"("addressType":"IPv4","endpoints":[],"metadata":{"name":"c"}})";
   CHECK(server->Call("PUT", kSlices + "/c", slice).code == 404);
 }
 
 TEST_CASE("groups: an event is selected by who reports it", "[groups]") {
   const auto server = StartCluster();
-  const std::string head =
-      R"({"apiVersion":"v1","kind":"Event","involvedObject":{"namespace":"default"},"metadata":{"name":")";
+  const std::string head = R"({"apiVersion":"v1","kind":"Event",)"
+                           R"("involvedObject":{"namespace":"default"},"metadata":{"name":")";
   REQUIRE(server->Call("POST", kCore + "events", head + R"(a"},"source":{"component":"kubelet"}})")
               .code == 201);
   REQUIRE(server->Call("POST", kCore + "events", head + R"(b"},"reportingComponent":"scheduler"})")
@@ -105,20 +105,20 @@ TEST_CASE("groups: an event is selected by who reports it", "[groups]") {
 
 TEST_CASE("groups: addresses in another form than the canonical one are warned about", "[groups]") {
   const auto server = StartCluster();
-  const std::string subsets =
-      R"("subsets":[{"addresses":[{"ip":"010.0.0.1"},{"ip":"FD00::1"},{"ip":"::ffff:10.0.0.2"}]}]})";
+  const std::string subsets = R"("subsets":[{"addresses":[{"ip":"010.0.0.1"},{"ip":"FD00::1"},)"
+                              R"({"ip":"::ffff:10.0.0.2"}]}]})";
   const std::string head = R"({"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"w)";
 
   const auto made = server->Call("POST", kCore + "endpoints", head + "\"}," + subsets);
 
   const std::string path = "subsets[0].addresses[";
-  CHECK(
-      Warnings(made) ==
-      std::vector<std::string>{
-          kDeprecated, NonStandard(path + "0].ip", "010.0.0.1", "10.0.0.1"),
-          "299 - \"" + path +
-              R"x(1].ip: IPv6 address \"FD00::1\" should be in RFC 5952 canonical format (\"fd00::1\")")x",
-          NonStandard(path + "2].ip", "::ffff:10.0.0.2", "10.0.0.2")});
+  CHECK(Warnings(made) ==
+        std::vector<std::string>{
+            kDeprecated, NonStandard(path + "0].ip", "010.0.0.1", "10.0.0.1"),
+            "299 - \"" + path +
+                R"x(1].ip: IPv6 address \"FD00::1\" should be in RFC 5952 canonical )x"
+                R"x(format (\"fd00::1\")")x",
+            NonStandard(path + "2].ip", "::ffff:10.0.0.2", "10.0.0.2")});
   CHECK(Warnings(server->Call("GET", kCore + "endpoints/w")) == std::vector{kDeprecated});
   const std::string by_controller =
       R"(2","labels":{"endpoints.kubernetes.io/managed-by":"endpoint-controller"}},)";
@@ -128,8 +128,9 @@ TEST_CASE("groups: addresses in another form than the canonical one are warned a
 
 TEST_CASE("groups: a slice's topology is dropped, and its addresses are warned about", "[groups]") {
   const auto server = StartCluster();
-  const std::string head =
-      R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","addressType":"IPv4","metadata":{"name":"w"},"endpoints":[{"addresses":["010.0.0.1"],"deprecatedTopology":)";
+  const std::string head = R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice",)"
+                           R"("addressType":"IPv4","metadata":{"name":"w"},)"
+                           R"("endpoints":[{"addresses":["010.0.0.1"],"deprecatedTopology":)";
   const std::vector<std::string> warned = {
       NonStandard("endpoints[0].addresses[0]", "010.0.0.1", "10.0.0.1")};
 
