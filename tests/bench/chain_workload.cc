@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "bench/chain_parts.h"
 #include "bench/corpus.h"
 #include "bench/series.h"
+#include "bench/temporary_folder.h"
 
 namespace bench {
 
@@ -154,40 +154,36 @@ Result<DialOptions> DialAsUser(const ServerUnderTest& server) {
 class AuditFolder {
  public:
   static Result<std::unique_ptr<AuditFolder>> New() {
-    std::string path = (std::filesystem::temp_directory_path() / "bench-audit-XXXXXX").string();
-    if (!mkdtemp(path.data())) {
-      return Status(Reason::kInternalError, "cannot make a temporary folder");
-    }
-    auto folder = std::make_unique<AuditFolder>(path);
+    auto audit = std::make_unique<AuditFolder>();
+    BENCH_ASSIGN(folder, TemporaryFolder::New());
+    audit->folder_ = std::move(folder);
     const Status written = apiserver::RealFileSystem().WriteAtomically(
-        path + "/policy.yaml",
+        audit->File("policy.yaml"),
         "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n", 0600);
     if (!written.ok()) return written;
-    return folder;
+    return audit;
   }
-  explicit AuditFolder(std::string path) : path_(std::move(path)) {}
-  AuditFolder(const AuditFolder&) = delete;
-  AuditFolder& operator=(const AuditFolder&) = delete;
-  ~AuditFolder() { std::filesystem::remove_all(path_); }
 
   // The log keeps one old file beside it, of 100 MB each.
   std::vector<std::string> Flags() const {
-    return {"--audit-policy-file=" + path_ + "/policy.yaml",
-            "--audit-log-path=" + path_ + "/audit.log", "--audit-log-maxbackup=1"};
+    return {"--audit-policy-file=" + File("policy.yaml"), "--audit-log-path=" + File("audit.log"),
+            "--audit-log-maxbackup=1"};
   }
   // Whether the log's end holds requests of the user.
   bool Recorded() const {
     constexpr std::uint64_t kEndBytes = 1 << 20;
     std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(path_ + "/audit.log", error);
+    const std::uint64_t size = std::filesystem::file_size(File("audit.log"), error);
     if (error) return false;
     const auto log = apiserver::RealFileSystem().ReadRange(
-        path_ + "/audit.log", size - std::min(size, kEndBytes), kEndBytes);
+        File("audit.log"), size - std::min(size, kEndBytes), kEndBytes);
     return log.ok() && log->find(kUser) != std::string::npos;
   }
 
  private:
-  const std::string path_;
+  std::string File(const char* name) const { return folder_.path() + "/" + name; }
+
+  TemporaryFolder folder_;
 };
 
 // The runs of both in turn, and of each pair the quotient.

@@ -1,12 +1,8 @@
 #include "bench/server_under_test.h"
 
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -18,6 +14,7 @@
 
 #include "apiserver/base/file_system.h"
 #include "apiserver/client/client.h"
+#include "bench/corpus.h"
 
 namespace bench {
 
@@ -28,19 +25,6 @@ using apiserver::Result;
 using apiserver::Status;
 
 Status Failed(const std::string& what) { return {Reason::kInternalError, what}; }
-
-// In the child: becomes the server. Does not return.
-[[noreturn]] void Exec(std::vector<std::string>& arguments) {
-  PinTo(0);
-  const int null = open("/dev/null", O_WRONLY);
-  dup2(null, 1);
-  dup2(null, 2);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  execv(argv[0], argv.data());
-  _exit(127);
-}
 
 Result<apiserver::http::DialOptions> DialOptionsOf(const std::string& kubeconfig) {
   auto text = apiserver::RealFileSystem().Read(kubeconfig);
@@ -63,24 +47,15 @@ Result<apiserver::http::DialOptions> AddressOf(const std::string& text) {
 
 }  // namespace
 
-void PinTo(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  (void)sched_setaffinity(0, sizeof(set), &set);  // On one CPU there is nothing to choose.
-}
-
 Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& binary,
                                                                 const std::string& storage,
                                                                 std::vector<std::string> flags) {
   auto server = std::make_unique<ServerUnderTest>();
-  std::string pattern = (std::filesystem::temp_directory_path() / "bench-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) return Failed("cannot make a temporary folder");
-  server->folder_ = pattern;
+  BENCH_ASSIGN(folder, TemporaryFolder::New());
+  server->folder_ = std::move(folder);
   server->binary_ = binary;
   server->storage_ = storage;
   server->flags_ = std::move(flags);
-  server->ours_ = true;
   if (storage == "etcd") {
     auto etcd = apiserver::storage::etcd::EtcdServer::Start();
     if (!etcd.ok()) return etcd.status();
@@ -93,16 +68,17 @@ Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::strin
 
 Status ServerUnderTest::Launch() {
   // Written when it is ready.
-  const std::string kubeconfig = folder_ + "/kubeconfig";
+  const std::string kubeconfig = folder() + "/kubeconfig";
   std::filesystem::remove(kubeconfig);
   std::vector<std::string> arguments{binary_, "--secure-port=0", "--storage=" + storage_,
-                                     "--data-dir=" + folder_};
+                                     "--data-dir=" + folder()};
   if (!etcd_address_.empty()) arguments.push_back("--etcd-servers=http://" + etcd_address_);
   arguments.insert(arguments.end(), flags_.begin(), flags_.end());
-  pid_ = fork();
-  if (pid_ == 0) Exec(arguments);
+  BENCH_ASSIGN(process, Process::Start(std::move(arguments), 0));
+  process_ = std::move(process);
+  pid_ = process_.pid();
   for (int tries = 0; !std::filesystem::exists(kubeconfig); ++tries) {
-    if (tries > 30'000 || waitpid(pid_, nullptr, WNOHANG) == pid_) {
+    if (tries > 30'000 || !process_.Runs()) {
       return Failed(binary_ + " does not come up");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -114,9 +90,8 @@ Status ServerUnderTest::Launch() {
 }
 
 Result<double> ServerUnderTest::Restart() {
-  if (!ours_) return Failed("somebody else's server cannot be started again");
-  kill(pid_, SIGTERM);
-  waitpid(pid_, nullptr, 0);
+  if (binary_.empty()) return Failed("somebody else's server cannot be started again");
+  process_.Terminate();
   const auto started = std::chrono::steady_clock::now();
   if (Status launched = Launch(); !launched.ok()) return launched;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -135,14 +110,6 @@ Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Attach(const RunningSe
   server->set_fewer(running.fewer);
   server->etcd_address_ = running.etcd;
   return server;
-}
-
-ServerUnderTest::~ServerUnderTest() {
-  if (ours_ && pid_ > 0) {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-  }
-  if (!folder_.empty()) std::filesystem::remove_all(folder_);
 }
 
 double ServerUnderTest::CpuSeconds() const {

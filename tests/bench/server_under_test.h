@@ -12,6 +12,8 @@
 #include "apiserver/base/status.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/dialer.h"
+#include "bench/process.h"
+#include "bench/temporary_folder.h"
 #include "storage/etcd/etcd_server.h"
 
 namespace bench {
@@ -35,7 +37,6 @@ class ServerUnderTest {
       const std::string& binary, const std::string& storage, std::vector<std::string> flags = {});
   // One that runs already.
   static apiserver::Result<std::unique_ptr<ServerUnderTest>> Attach(const RunningServer& running);
-  ~ServerUnderTest();
 
   // Ends a server that was started here and starts it again on what it has stored; returns the
   // seconds from exec to ready. Connections to it are lost.
@@ -43,7 +44,7 @@ class ServerUnderTest {
 
   const apiserver::http::DialOptions& dial() const { return dial_; }
   // Its data folder, removed at the end; empty: somebody else's.
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path(); }
   std::size_t fewer() const { return fewer_; }
   void set_fewer(std::size_t fewer) { fewer_ = std::max<std::size_t>(fewer, 1); }
   bool has_process() const { return pid_ != 0; }
@@ -66,18 +67,15 @@ class ServerUnderTest {
   std::string storage_;
   std::vector<std::string> flags_;
   pid_t pid_ = 0;
-  bool ours_ = false;
   std::size_t fewer_ = 1;
-  std::string folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<apiserver::storage::etcd::EtcdServer> etcd_;
   std::string etcd_address_;
+  Process process_;  // None: somebody else's server. Ends before its etcd and its folder.
 };
 
 // Starts a server of ours with further flags.
 using StartServer = std::function<apiserver::Result<std::unique_ptr<ServerUnderTest>>(
     std::vector<std::string> flags)>;
-
-// Binds this process, and all threads it starts from now on, to one CPU.
-void PinTo(int cpu);
 
 }  // namespace bench
