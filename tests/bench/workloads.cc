@@ -13,6 +13,7 @@
 #include "bench/corpus.h"
 #include "bench/crd_workload.h"
 #include "bench/etcd_workloads.h"
+#include "bench/floor_workloads.h"
 #include "bench/form_workloads.h"
 #include "bench/limit_workloads.h"
 #include "bench/list_workloads.h"
@@ -240,6 +241,10 @@ constexpr Workload kWorkloads[] = {
      &RunRoutes},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
+    {"floor/http", "", "a file of 1 KiB from nghttpd, by W1's driver", nullptr, &RunHttpFloor},
+    {"floor/etcd", "", "puts of 1 KiB into etcd by h2load, 32 at once", nullptr, &RunEtcdFloor},
+    {"floor/rocks", "", "synced puts of 1 KiB into RocksDB by 1, 32 and 256 threads", nullptr,
+     &RunRocksFloor},
 };
 
 }  // namespace
