@@ -18,38 +18,9 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+from authority import Authority  # noqa: E402
 from servers import Failure, free_port, wait_until  # noqa: E402
 from rolling_restart import finish_driver, start_driver  # noqa: E402
-
-
-def openssl(*args):
-    done = subprocess.run(("openssl",) + args, capture_output=True)
-    if done.returncode:
-        raise Failure("openssl %s: %s" % (args[0], done.stderr.decode()[-500:]))
-
-
-class Authority:
-    """A certificate authority and the pairs it signs, in files."""
-
-    def __init__(self, folder, name):
-        self.folder, self.name = folder, name
-        self.cert, self.key = self.path(name + ".crt"), self.path(name + ".key")
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-keyout", self.key, "-out", self.cert, "-subj", "/CN=" + name)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def sign(self, name, subject, extensions):
-        """Paths of a certificate and its key."""
-        cert, key, request, ext = (self.path(name + end) for end in (".crt", ".key", ".csr", ".ext"))
-        with open(ext, "w") as file:
-            file.write(extensions)
-        openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                "-keyout", key, "-out", request, "-subj", subject)
-        openssl("x509", "-req", "-in", request, "-CA", self.cert, "-CAkey", self.key, "-CAcreateserial",
-                "-days", "1", "-extfile", ext, "-out", cert)
-        return cert, key
 
 
 def replace(source, target):
