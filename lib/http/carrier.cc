@@ -145,12 +145,24 @@ void Carrier::MarkDirty() {
   setup_.loop->FlushLater(shared_from_this());
 }
 
+// A connection has one place among those that wait, however often it is flushed meanwhile.
+void Carrier::MarkNews() {
+  if (phase_ == Phase::kClosed || dirty_ || news_) return;
+  if (!has_turn_) setup_.loop->FlushInTurn(shared_from_this());
+  has_turn_ = news_ = true;
+}
+
+void Carrier::FlushTurn() {
+  has_turn_ = false;
+  if (news_) Flush();
+}
+
 void Carrier::Flush() {
   Guard([this] { FlushNow(); });
 }
 
 void Carrier::FlushNow() {
-  dirty_ = false;
+  dirty_ = news_ = false;
   if (phase_ != Phase::kOpen) return;
   if (std::exchange(read_again_, false)) ReadSome();
   if (phase_ != Phase::kOpen) return;
@@ -294,7 +306,7 @@ void Carrier::WriteSome() {
 }
 
 void Carrier::SettleTurn() {
-  const bool flushed = socket_.unsent() == 0 && !dirty_;
+  const bool flushed = socket_.unsent() == 0 && !dirty_ && !news_;
   switch (protocol_->state()) {
     case Protocol::State::kBroken:
       return Close(Status(Reason::kServiceUnavailable, "protocol error"));

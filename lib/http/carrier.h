@@ -64,8 +64,10 @@ class Carrier final : public Wire,
   bool connected() const { return !setup_.connecting; }
 
   void MarkDirty() override;
+  void MarkNews() override;
   const std::shared_ptr<Loop>& loop() override { return setup_.loop; }
   void Flush() override;
+  void FlushTurn() override;
   void OnReadable() override;
   void OnWritable() override;
 
@@ -122,6 +124,8 @@ class Carrier final : public Wire,
   Phase phase_ = Phase::kHandshake;
   std::size_t charged_ = 0;  // For output that the socket has not taken.
   bool dirty_ = false;       // Flush() is due at the end of the turn.
+  bool news_ = false;        // The same, when its turn comes.
+  bool has_turn_ = false;    // FlushTurn() comes, whether it is due or not.
   bool awaits_readable_ = false;
   bool awaits_writable_ = false;
   bool read_again_ = false;  // There may be input that the kernel does not know of.

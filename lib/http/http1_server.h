@@ -42,7 +42,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   void OnAnswer() override;
   void OnBodyReady() override {
     source_waits_ = false;
-    wire_.MarkDirty();
+    wire_.MarkNews();
   }
   void OnBodyWanted() override;
   void OnBodyConsumed(std::size_t /*bytes*/) override {

@@ -91,7 +91,7 @@ void Http2Stream::OnBodyReady() {
   dry_ = false;
   if (!std::exchange(deferred_, false)) return;
   (void)nghttp2_session_resume_data(connection_.session(), id_);
-  connection_.wire().MarkDirty();
+  connection_.wire().MarkNews();
 }
 
 void Http2Stream::OnBodyWanted() {

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,6 +39,8 @@ class Flushable {
  public:
   virtual ~Flushable() = default;
   virtual void Flush() = 0;
+  // Called for FlushInTurn(): Flush() may have sent everything in the meantime.
+  virtual void FlushTurn() { Flush(); }
 };
 
 // An object that waits for something that cannot come once the loop has stopped.
@@ -48,8 +51,9 @@ class LoopWaiter {
 };
 
 // One thread that waits for sockets, timers and other threads. A turn handles the ready sockets,
-// timers, posted tasks and events; then it flushes each connection that has output, and hands the
-// new work over to the pool. Nothing may block on it.
+// timers, posted tasks and events; then it flushes each connection that has output, hands the new
+// work over to the pool, and flushes some of the connections that wait for their turn. Nothing may
+// block on it.
 class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
  public:
   static std::shared_ptr<Loop> Create(LogSink& log);
@@ -79,6 +83,10 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   //
   // Flushes `connection` at the end of the turn. Callers avoid duplicates.
   void FlushLater(std::shared_ptr<Flushable> connection);
+  // Calls `connection->FlushTurn()` after those of the calls before: in this turn, or in one of the
+  // next if there are many. An event for thousands of connections keeps no request waiting for all
+  // of them, and what happens before its turn comes leaves a connection in the same send.
+  void FlushInTurn(std::shared_ptr<Flushable> connection);
   // Gives `work` to `pool` at the end of the turn.
   void HandOver(Executor& pool, std::shared_ptr<PoolWork> work);
   // The time of this turn. It is read once a turn, which is exact enough for time limits.
@@ -133,15 +141,19 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
 
   explicit Loop(LogSink& log);
   void Run();
-  // Runs one turn. `wait`: until a socket, a timer or another thread has something to do.
+  // Runs one turn. `wait`: until a socket, a timer or another thread has something to do. If not,
+  // all flushes are done.
   void Turn(bool wait);
-  void EndTurn();
+  void EndTurn(bool all);
+  void FlushTurns(bool all);
+  void LetPoolRun();
   bool RunQueued();
   void RunTask(Task& task);
   template <class Call>
   void Guard(std::string_view where, const Call& call);
   void LogBriefly() const noexcept;
-  void HandOverAll();
+  // Returns whether there was work.
+  bool HandOverAll();
   bool FallAsleep();
   std::shared_ptr<const Bell> BellIfAsleep();
   std::optional<std::chrono::nanoseconds> UntilTimer();
@@ -162,6 +174,8 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::vector<Task> tasks_;
   std::vector<std::shared_ptr<LoopEvent>> events_;
   std::vector<std::shared_ptr<Flushable>> dirty_;
+  std::deque<std::shared_ptr<Flushable>> in_turn_;
+  Clock::Monotonic gives_way_at_{};  // It does not let the pool run before.
   std::map<Executor*, Batch> batches_;
   std::unordered_set<std::shared_ptr<LoopWaiter>> waiters_;
   Timers timers_;

@@ -18,6 +18,9 @@ class Wire {
  public:
   // Asks for Produce() at the end of the turn, because there is output or the state has changed.
   virtual void MarkDirty() = 0;
+  // Asks for Produce() behind the connections that have asked before, as there may be thousands:
+  // for bodies that have something new.
+  virtual void MarkNews() { MarkDirty(); }
   virtual const std::shared_ptr<Loop>& loop() = 0;
 
  protected:

@@ -101,6 +101,55 @@ TEST_CASE("http: a loop may go as soon as it runs what is being posted", "[http]
   }
 }
 
+// Writes its name when it is flushed, which takes longer than a loop flushes at a time.
+struct LongFlush final : Flushable {
+  LongFlush(Journal& j, std::string n) : journal(j), name(std::move(n)) {}
+  void Flush() override {
+    journal.Add(name);
+    Notification().WaitFor(std::chrono::milliseconds(1));
+    if (on_flush) on_flush();
+  }
+  Journal& journal;
+  const std::string name;
+  std::function<void()> on_flush;
+};
+
+TEST_CASE("http: connections that are flushed in turn keep nothing else waiting", "[http]") {
+  Journal done;
+  const auto first = std::make_shared<LongFlush>(done, "first");
+  const auto second = std::make_shared<LongFlush>(done, "second");
+  const auto third = std::make_shared<LongFlush>(done, "third");
+  const auto answer = std::make_shared<LongFlush>(done, "answer");
+  const auto loop = Loop::Create(NullLogSink());
+  first->on_flush = [&] {
+    loop->Post([&] { done.Add("task"); });
+    loop->FlushLater(answer);
+    loop->FlushInTurn(first);
+    first->on_flush = nullptr;
+  };
+  loop->Start("loop");
+
+  loop->Post([&] {
+    for (const auto& each : {first, second, third}) loop->FlushInTurn(each);
+  });
+  REQUIRE(done.AwaitCount(6));
+  loop->Stop();
+
+  CHECK(done.Text() == "first task answer second third first");
+}
+
+TEST_CASE("http: a loop without a thread flushes all connections at once", "[http]") {
+  Journal done;
+  const auto loop = Loop::Create(NullLogSink());
+  loop->Post([&] {
+    for (int i = 0; i < 20; ++i) loop->FlushInTurn(std::make_shared<LongFlush>(done, "flush"));
+  });
+
+  loop->RunReady();
+
+  CHECK(done.lines().size() == 20);
+}
+
 TEST_CASE("http: an exception in a task does not end the loop", "[http]") {
   Journal log;
   JournalSink sink(log);

@@ -256,6 +256,38 @@ TEST_CASE("http: a reader that is slow holds the source back", "[http]") {
   CHECK(total > (64U << 20));
 }
 
+// News are flushed in their turn, answers before it: the same connection has both.
+TEST_CASE("http: events between a connection's answers come whole and in order", "[http]") {
+  constexpr int kEvents = 300;
+  Feed feed;
+  TestService service([&](Exchange& exchange) {
+    if (exchange.request().path != "/watch") return Answer(exchange, "ok");
+    exchange.writer().Stream({}, feed.Source());
+    return Step::Done();
+  });
+  TestServer server(service.service, GENERATE(Wire::kHttp2, Wire::kTlsHttp2));
+  const auto connection = server.Connect();
+  const auto stream = connection->Open({.target = "/watch"}).value();
+  REQUIRE(stream->Head(Soon()).ok());
+  std::string expected;
+
+  for (int i = 0; i < kEvents; ++i) {
+    feed.Push(std::to_string(i) + "\n");
+    expected += std::to_string(i) + "\n";
+    if (i % 3 == 0) REQUIRE(connection->Call(Soon(), {.target = "/"}).ok());
+  }
+  feed.End();
+  std::string came;
+  for (;;) {
+    const auto bytes = stream->Read(Soon());
+    REQUIRE(bytes.ok());
+    if (bytes->empty()) break;
+    came += *bytes;
+  }
+
+  CHECK(came == expected);
+}
+
 TEST_CASE("http: who goes away is noticed while a watch is idle", "[http]") {
   Feed feed;
   TestService service([&](Exchange& exchange) {
