@@ -15,8 +15,9 @@ constexpr std::size_t kWriteBufferBytes = 96 << 10;
 // Ready sockets that are looked after before what they led to is flushed and handed over.
 constexpr int kSocketsPerTurn = 16;
 constexpr int kRoundsPerTurn = 8;
-// The time for connections that are flushed in turn before the sockets are looked after again.
-constexpr auto kTurnsTime = std::chrono::microseconds(250);
+// The time for connections that are flushed in turn before the sockets are looked after again, or
+// as long as those took.
+constexpr auto kTurnsTimeMin = std::chrono::microseconds(250);
 
 }  // namespace
 
@@ -149,10 +150,11 @@ void Loop::Turn(bool wait) {
   reactor_->Wait(sleeps ? UntilTimer() : std::chrono::nanoseconds(0));
   asleep_.store(false, std::memory_order_relaxed);
   now_stale_ = true;
+  const Clock::Monotonic began = now();
   for (int i = 0; i < kSocketsPerTurn && reactor_->due(); ++i) {
     Guard("a handler", [this] { reactor_->TellNext(); });
   }
-  EndTurn(!wait);
+  EndTurn(began, !wait);
 }
 
 // False: something is in the inbox. Who fills it from now on sees that the loop sleeps: each side
@@ -162,7 +164,7 @@ bool Loop::FallAsleep() {
   return !inbox_filled_.load();
 }
 
-void Loop::EndTurn(bool all) {
+void Loop::EndTurn(Clock::Monotonic began, bool all) {
   Guard("a timer", [this] { timers_.RunDue(now()); });
   for (int round = 0; round < kRoundsPerTurn; ++round) {
     const bool ran = RunQueued();
@@ -175,15 +177,17 @@ void Loop::EndTurn(bool all) {
   }
   const bool handed_over = HandOverAll();
   if (in_turn_.empty()) return;
+  // Requests that never cease must not leave the events behind for good.
+  const auto time = std::max<std::chrono::nanoseconds>(RealClock().Now() - began, kTurnsTimeMin);
   if (handed_over && !all) LetPoolRun();
-  FlushTurns(all);
+  FlushTurns(time, all);
   HandOverAll();
 }
 
 // Those that ask again meanwhile come behind the others.
-void Loop::FlushTurns(bool all) {
+void Loop::FlushTurns(std::chrono::nanoseconds time, bool all) {
   std::size_t left = in_turn_.size();
-  const Clock::Monotonic end = RealClock().Now() + kTurnsTime;
+  const Clock::Monotonic end = RealClock().Now() + time;
   do {
     const std::shared_ptr<Flushable> connection = std::move(in_turn_.front());
     in_turn_.pop_front();

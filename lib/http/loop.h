@@ -144,8 +144,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // Runs one turn. `wait`: until a socket, a timer or another thread has something to do. If not,
   // all flushes are done.
   void Turn(bool wait);
-  void EndTurn(bool all);
-  void FlushTurns(bool all);
+  void EndTurn(Clock::Monotonic began, bool all);
+  // Flushes some of the connections that wait for their turn, or all.
+  void FlushTurns(std::chrono::nanoseconds time, bool all);
   void LetPoolRun();
   bool RunQueued();
   void RunTask(Task& task);

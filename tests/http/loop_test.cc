@@ -138,6 +138,25 @@ TEST_CASE("http: connections that are flushed in turn keep nothing else waiting"
   CHECK(done.Text() == "first task answer second third first");
 }
 
+TEST_CASE("http: what is flushed in turn has as much time as what goes before it", "[http]") {
+  Journal done;
+  const auto first = std::make_shared<LongFlush>(done, "first");
+  const auto second = std::make_shared<LongFlush>(done, "second");
+  const auto third = std::make_shared<LongFlush>(done, "third");
+  const auto loop = Loop::Create(NullLogSink());
+  first->on_flush = [&] { loop->Post([&] { done.Add("task"); }); };
+  loop->Start("loop");
+
+  loop->Post([&] {
+    for (const auto& each : {first, second, third}) loop->FlushInTurn(each);
+    Notification().WaitFor(std::chrono::milliseconds(300));
+  });
+  REQUIRE(done.AwaitCount(4));
+  loop->Stop();
+
+  CHECK(done.Text() == "first second third task");
+}
+
 TEST_CASE("http: a loop without a thread flushes all connections at once", "[http]") {
   Journal done;
   const auto loop = Loop::Create(NullLogSink());
