@@ -23,7 +23,8 @@ void TellAudit(const Context& ctx, const Attributes& attributes) {
 
 Chain::Chain(std::vector<std::shared_ptr<const Plugin>> plugins, metrics::Registry& registry,
              const Clock& clock)
-    : plugins_(std::move(plugins)), metrics_(std::make_shared<Metrics>(registry, clock)) {}
+    : plugins_(std::move(plugins)),
+      metrics_(std::make_shared<Metrics>(registry, clock, plugins_.size())) {}
 
 // False: the caller need not make Attributes.
 bool Chain::Handles(Operation operation) const {
@@ -39,9 +40,10 @@ void Chain::Prepare(Attributes& attributes) const {
 }
 
 Status Chain::AdmitOnce(const Context& ctx, Attributes& attributes) const {
-  for (const auto& plugin : plugins_) {
+  for (std::size_t i = 0; i < plugins_.size(); ++i) {
+    const auto& plugin = plugins_[i];
     if (!plugin->mutates() || !plugin->Handles(attributes.operation)) continue;
-    const PluginTimer timer(metrics_.get(), plugin->name(), Step::kAdmit);
+    const PluginTimer timer(metrics_.get(), i, plugin->name(), Step::kAdmit);
     Status status = plugin->Admit(ctx, attributes);
     timer.Observe(attributes.operation, !status.ok());
     // After each plugin, and before its error: the event of a refused request has the annotations
@@ -54,7 +56,7 @@ Status Chain::AdmitOnce(const Context& ctx, Attributes& attributes) const {
 
 Status Chain::Admit(const Context& ctx, Attributes& attributes) const {
   Prepare(attributes);
-  const PluginTimer timer(metrics_.get(), "", Step::kAdmit);
+  const PluginTimer timer(metrics_.get(), Step::kAdmit);
   Status status = AdmitOnce(ctx, attributes);
   // One more round at most, so that two plugins which undo each other's changes cannot loop.
   if (status.ok() && attributes.reinvocation->should_reinvoke()) {
@@ -70,11 +72,12 @@ Status Chain::Validate(const Context& ctx, Attributes attributes) const {
   Prepare(attributes);
   // Takes away the object that a plugin could change.
   attributes.editable = nullptr;
-  const PluginTimer timer(metrics_.get(), "", Step::kValidate);
+  const PluginTimer timer(metrics_.get(), Step::kValidate);
   Status status;
-  for (const auto& plugin : plugins_) {
+  for (std::size_t i = 0; i < plugins_.size(); ++i) {
+    const auto& plugin = plugins_[i];
     if (!plugin->validates() || !plugin->Handles(attributes.operation)) continue;
-    const PluginTimer own(metrics_.get(), plugin->name(), Step::kValidate);
+    const PluginTimer own(metrics_.get(), i, plugin->name(), Step::kValidate);
     status = plugin->Validate(ctx, attributes);
     own.Observe(attributes.operation, !status.ok());
     TellAudit(ctx, attributes);

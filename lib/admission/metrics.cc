@@ -39,7 +39,7 @@ double Seconds(std::chrono::nanoseconds took) {
 
 }  // namespace
 
-Metrics::Metrics(metrics::Registry& registry, const Clock& clock)
+Metrics::Metrics(metrics::Registry& registry, const Clock& clock, std::size_t plugins)
     : clock_(clock),
       steps_(registry.Histograms(
           {.name = "apiserver_admission_step_admission_duration_seconds",
@@ -54,6 +54,7 @@ Metrics::Metrics(metrics::Registry& registry, const Clock& clock)
                    "admit).",
            .labels = {"name", "type", "operation", "rejected"}},
           StepBuckets())),
+      plugin_series_(plugins),
       webhooks_(registry.Histograms(
           {.name = "apiserver_admission_webhook_admission_duration_seconds",
            .help = "[STABLE] Admission webhook latency histogram in seconds, identified by name "
@@ -88,13 +89,22 @@ Metrics::Metrics(metrics::Registry& registry, const Clock& clock)
 
 void Metrics::ObserveStep(Step step, Operation operation, bool rejected,
                           std::chrono::nanoseconds took) {
-  steps_.With({StepName(step), OperationName(operation), BoolName(rejected)})
+  step_series_
+      .Get(step, operation, rejected,
+           [&]() -> metrics::Histogram& {
+             return steps_.With({StepName(step), OperationName(operation), BoolName(rejected)});
+           })
       .Observe(Seconds(took));
 }
 
-void Metrics::ObservePlugin(std::string_view plugin, Step step, Operation operation, bool rejected,
-                            std::chrono::nanoseconds took) {
-  plugins_.With({plugin, StepName(step), OperationName(operation), BoolName(rejected)})
+void Metrics::ObservePlugin(std::size_t index, std::string_view plugin, Step step,
+                            Operation operation, bool rejected, std::chrono::nanoseconds took) {
+  plugin_series_[index]
+      .Get(step, operation, rejected,
+           [&]() -> metrics::Histogram& {
+             return plugins_.With(
+                 {plugin, StepName(step), OperationName(operation), BoolName(rejected)});
+           })
       .Observe(Seconds(took));
 }
 
@@ -121,7 +131,7 @@ void PluginTimer::Observe(Operation operation, bool rejected) const {
   const std::chrono::nanoseconds took = metrics_->clock().Now() - began_;
   // A timer without a name measures the whole phase.
   if (plugin_.empty()) return metrics_->ObserveStep(step_, operation, rejected, took);
-  metrics_->ObservePlugin(plugin_, step_, operation, rejected, took);
+  metrics_->ObservePlugin(index_, plugin_, step_, operation, rejected, took);
 }
 
 }  // namespace apiserver::v0::admission

@@ -267,3 +267,25 @@ TEST_CASE("admission: steps and plugins are counted under Kubernetes' names", "[
   CHECK(has(plugin + R"(count{name="a",type="admit",operation="CREATE",rejected="true"} 1)"));
   CHECK(has(plugin + R"(count{name="a",type="validate",operation="CREATE",rejected="true"} 1)"));
 }
+
+TEST_CASE("admission: each plugin, operation and outcome has a series of its own", "[admission]") {
+  const auto registry = metrics::NewRegistry();
+  const testing::FakeClock clock;
+  std::vector<std::string> calls;
+  const Operations both{kCreate, kUpdate};
+  const admission::Chain chain({std::make_shared<Recorder>("a", calls, true, both),
+                                std::make_shared<Recorder>("b", calls, false, both)},
+                               *registry, clock);
+  for (const admission::Operation operation : {kCreate, kUpdate, kUpdate}) {
+    Attributes attributes = For(operation);
+    CHECK_FALSE(chain.Admit(Context::Background(), attributes).ok());
+  }
+  const std::string text = registry->Serialize();
+  const auto has = [&](const std::string& line) { return text.find(line) != std::string::npos; };
+  const std::string count = "apiserver_admission_controller_admission_duration_seconds_count";
+  CHECK(has(count + R"({name="a",type="admit",operation="CREATE",rejected="false"} 1)"));
+  CHECK(has(count + R"({name="a",type="admit",operation="UPDATE",rejected="false"} 2)"));
+  CHECK(has(count + R"({name="b",type="admit",operation="CREATE",rejected="true"} 1)"));
+  CHECK(has(count + R"({name="b",type="admit",operation="UPDATE",rejected="true"} 2)"));
+  CHECK_FALSE(has(R"(name="a",type="admit",operation="CREATE",rejected="true")"));
+}
