@@ -9,6 +9,7 @@
 #include "apiserver/runtime/settle.h"
 
 #include "base/status_macros.h"
+#include "codec/copy_over.h"
 #include "codec/encode.h"
 #include "codec/protobuf_message.h"
 #include "codec/skimmer.h"
@@ -182,12 +183,16 @@ bool ParseOwners(Object& content) {
   return true;
 }
 
-// Returns a copy of what was written as reading it back gives it. Null: that cannot be told.
-std::unique_ptr<Object> ContentAsRead(const Object& written, std::string_view text) {
+// Returns what was written as `bytes` as reading it back gives it. Null: that cannot be told.
+std::unique_ptr<Object> ContentAsRead(const Object& written,
+                                      const std::shared_ptr<const std::string>& bytes) {
   // The writer replaces invalid UTF-8.
-  if (text.find("\\ufffd") != std::string_view::npos) return nullptr;
-  std::unique_ptr<Object> content = written.Clone();
-  if (!ParseOwners(*content) || !IsPlain(content->root())) return nullptr;
+  if (bytes->find("\\ufffd") != std::string::npos) return nullptr;
+  Object parsed(written.kind_ptr(), written.version(), Arena(), written.root());
+  if (!ParseOwners(parsed) || !IsPlain(parsed.root())) return nullptr;
+  auto content = std::make_unique<Object>(written.kind_ptr(), written.version());
+  content->arena().Pin(bytes);
+  content->SetRoot(CopyOver(*bytes, parsed.root(), content->arena()));
   if (content->kind().semantics() == runtime::Semantics::kGoType) return content;
   return runtime::Settle(*content, {.stored = true}).ok() ? std::move(content) : nullptr;
 }
@@ -206,13 +211,12 @@ Result<StorageEncoding> EncodeForStorage(const Context& ctx, const Object& objec
   view->Erase("metadata", "resourceVersion");
   view->Erase("metadata", "selfLink");
   runtime::EncodedBody body = EncodeJsonBody(*view, view->kind().JsonPrefix(version), wishes.bytes);
-  StorageEncoding stored;
-  stored.bytes = std::move(body.text);
-  stored.bytes += '\n';
+  std::string bytes = std::move(body.text);
+  bytes += '\n';
   // Kept for as long as the object, so that much room to spare is worth a copy.
-  if (stored.bytes.capacity() - stored.bytes.size() > stored.bytes.size() / kSpareParts) {
-    stored.bytes.shrink_to_fit();
-  }
+  if (bytes.capacity() - bytes.size() > bytes.size() / kSpareParts) bytes.shrink_to_fit();
+  StorageEncoding stored;
+  stored.bytes = std::make_shared<const std::string>(std::move(bytes));
   const Value before = view->root();
   // The stored bytes serve as an answer only if reading them back would default nothing.
   RETURN_IF_ERROR(runtime::Settle(*view, {.shape = false}));

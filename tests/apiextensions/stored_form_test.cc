@@ -55,7 +55,7 @@ TEST_CASE("apiextensions: definitions are stored byte for byte as by a Go server
     INFO(stored.status().ToString());
     REQUIRE(stored.ok());
     const std::string bytes = JsonOf(row["stored"]) + "\n";
-    CHECK(stored->bytes == bytes);
+    CHECK(*stored->bytes == bytes);
 
     const runtime::ObjectPtr read =
         codec::DecodeFromStorage(apiextensions::DefinitionKind(),

@@ -254,14 +254,14 @@ TEST_CASE("codec: a custom resource's keys are sorted, kind and apiVersion among
 
 TEST_CASE("codec: storage keeps the storage version without revision, ending in a newline",
           "[codec]") {
-  CHECK(EncodeForStorage(Context::Background(), *MakeFlunder())->bytes ==
+  CHECK(*EncodeForStorage(Context::Background(), *MakeFlunder())->bytes ==
         "{\"kind\":\"Flunder\",\"apiVersion\":\"wardle.example.com/v1alpha1\","
         "\"metadata\":{\"name\":\"one\",\"uid\":\"u\"},\"spec\":{\"reference\":\"a\\u003cb\"}}\n");
 }
 
 TEST_CASE("codec: what storage keeps comes back in the stored version with its revision",
           "[codec]") {
-  const auto bytes = Body(EncodeForStorage(Context::Background(), *MakeFlunder())->bytes);
+  const auto bytes = EncodeForStorage(Context::Background(), *MakeFlunder())->bytes;
 
   const ObjectPtr object = DecodeFromStorage(FlunderKind(), bytes, 43).value();
 
@@ -271,7 +271,7 @@ TEST_CASE("codec: what storage keeps comes back in the stored version with its r
   CHECK(object->resource_version() == "43");
   CHECK(Json(object->metadata()) == R"({"name":"one","uid":"u","resourceVersion":"43"})");
   CHECK(object->root()["spec"]["reference"].AsString() == "a<b");
-  CHECK(EncodeForStorage(Context::Background(), *object)->bytes == *bytes);
+  CHECK(*EncodeForStorage(Context::Background(), *object)->bytes == *bytes);
 }
 
 // An object answers the same right after it was written and once it is read back, and its content
@@ -280,9 +280,9 @@ void CheckAnswersAsReadBack(const Object& object) {
   const KindPtr& kind = object.kind_ptr();
   StorageEncoding stored =
       EncodeForStorage(Context::Background(), object, {.content = true}).value();
-  const ObjectPtr written = DecodeFromStorage(kind, Body(stored.bytes), 1234).value();
-  const ObjectPtr read = DecodeFromStorage(kind, Body(stored.bytes), 1234).value();
-  INFO(stored.bytes);
+  const ObjectPtr written = DecodeFromStorage(kind, stored.bytes, 1234).value();
+  const ObjectPtr read = DecodeFromStorage(kind, stored.bytes, 1234).value();
+  INFO(*stored.bytes);
   REQUIRE(stored.answer);
   StoreAnswer(*written, *stored.answer, 1234);
   const auto now =
@@ -347,6 +347,19 @@ TEST_CASE("codec: owners in text are known as reading them back gives them", "[c
     const auto stored = EncodeForStorage(Context::Background(), *owned, {.content = true});
     if (stored.ok()) CHECK_FALSE(stored->content);
   }
+}
+
+TEST_CASE("codec: what was stored is known from its own bytes", "[codec]") {
+  const ObjectPtr flunder = MakeFlunder();
+  const auto object = flunder->Clone();
+  const std::string word(10'000, 'x');
+  object->Edit("metadata", "annotations", "a") = word;
+  StorageEncoding stored =
+      EncodeForStorage(Context::Background(), *object, {.content = true}).value();
+  REQUIRE(stored.content);
+  CHECK(stored.content->arena().bytes_reserved() < word.size() / 2);
+  stored.bytes = nullptr;
+  CHECK(stored.content->metadata()["annotations"]["a"].AsString() == word);
 }
 
 TEST_CASE("codec: what JSON does not give back must be read back", "[codec]") {
@@ -434,7 +447,7 @@ TEST_CASE("codec: bytes to be stored have no room to spare", "[codec]") {
   const auto stored = EncodeForStorage(Context::Background(), object);
   REQUIRE(stored.ok());
   // A cache keeps them as they are.
-  CHECK(stored->bytes.capacity() - stored->bytes.size() < 16);
+  CHECK(stored->bytes->capacity() - stored->bytes->size() < 16);
 }
 
 TEST_CASE("codec: stored bytes that cannot be an object are refused at once", "[codec]") {
@@ -505,7 +518,7 @@ TEST_CASE("codec: labels of bytes in another form are read as well", "[codec]") 
 TEST_CASE("codec: stored bytes that are answered as they are are kept once", "[codec]") {
   const ObjectPtr flunder = MakeFlunder();
   const ObjectPtr read =
-      Stored(flunder->kind_ptr(), EncodeForStorage(Context::Background(), *flunder)->bytes);
+      Stored(flunder->kind_ptr(), *EncodeForStorage(Context::Background(), *flunder)->bytes);
   const auto encoding = EncodingOf(Context::Background(), *read, "v1alpha1", Format::kJson).value();
   CHECK(encoding->own_bytes() == 0);
   CHECK(!read->loaded());

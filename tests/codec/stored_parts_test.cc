@@ -101,7 +101,7 @@ TEST_CASE("codec: an answer in another version shares the long parts of what is 
   runtime::Object note(kind, "v1");
   note.Edit("metadata", "name") = "n";
   note.Edit("text") = std::string(5'000, 'x');
-  const auto bytes = Shareable(EncodeForStorage(Context::Background(), note)->bytes);
+  const auto bytes = EncodeForStorage(Context::Background(), note)->bytes;
   const runtime::ObjectPtr stored = DecodeFromStorage(kind, bytes, 7).value();
   const auto answer = EncodingOf(Context::Background(), *stored, "v1", Format::kJson).value();
   CHECK(answer->ToString() == R"("metadata":{"name":"n","resourceVersion":"7"},"text":")" +

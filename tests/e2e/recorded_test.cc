@@ -180,7 +180,7 @@ TEST_CASE("sample-apiserver: what a Go server stored is stored as the same bytes
     REQUIRE(read.ok());
     auto encoded = codec::EncodeForStorage(Context::Background(), **read, {.content = true});
     REQUIRE(encoded.ok());
-    CHECK(encoded->bytes == value.bytes);
+    CHECK(*encoded->bytes == value.bytes);
     // The next update begins with it.
     REQUIRE(encoded->content);
     const auto known = codec::ReadBack(std::move(encoded->content), (*read)->stored_version());

@@ -91,17 +91,17 @@ Status FillEncodings(const Context& ctx, std::span<const runtime::ObjectPtr> obj
 // An object's stored form: JSON with TypeMeta, in the storage version, without resourceVersion,
 // ending in a newline as Go's encoder does.
 struct StorageEncoding {
-  std::string bytes;
+  std::shared_ptr<const std::string> bytes;
   // The positions of the parts of its body, for StoreAnswer. Absent if reading `bytes` back gives
   // more than they hold, because defaults are added.
   std::optional<runtime::BodyMarks> answer;
-  // The object that reading `bytes` back gives, but for the revision, if it was wished. Null: it
-  // was not, or only reading them tells.
+  // The object that reading `bytes` back gives, but for the revision, if it was wished. Its strings
+  // are in `bytes`, which it keeps. Null: it was not wished, or only reading them tells.
   std::unique_ptr<runtime::Object> content;
 };
 struct StorageWishes {
   std::size_t bytes = 0;  // About what the encoding will take; zero: not known.
-  bool content = false;   // To have StorageEncoding::content, which is a copy.
+  bool content = false;   // To have StorageEncoding::content.
 };
 // Encodes an object for storage. Converts it if needed, with the errors of runtime::Convert.
 // kInternalError: it cannot be read, or does not fit its kind.

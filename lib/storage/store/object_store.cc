@@ -52,21 +52,20 @@ Result<ObjectStore::Creation> ObjectStore::NewCreation(const Context& ctx, std::
     return Status(Reason::kInvalid, "resourceVersion should not be set on objects to be created");
   }
   ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(ctx, object));
-  creation.plain = std::make_shared<const std::string>(std::move(creation.encoded.bytes));
-  ASSIGN_OR_RETURN(creation.txn.value, Close(options_, creation.txn.key, creation.plain));
+  ASSIGN_OR_RETURN(creation.txn.value, Close(options_, creation.txn.key, creation.encoded.bytes));
   return creation;
 }
 
 Result<runtime::ObjectPtr> ObjectStore::Created(const Creation& creation,
                                                 const kv::TxnResponse& response) const {
   if (!response.succeeded) return NewKeyExists(creation.txn.key);
-  return Stored(creation.txn.key, creation.plain, creation.encoded, response.revision);
+  return Stored(creation.txn.key, creation.encoded, response.revision);
 }
 
-Result<runtime::ObjectPtr> ObjectStore::Stored(const std::string& key, const kv::Bytes& plain,
+Result<runtime::ObjectPtr> ObjectStore::Stored(const std::string& key,
                                                const codec::StorageEncoding& encoded,
                                                kv::Revision revision) const {
-  ASSIGN_OR_RETURN(runtime::ObjectPtr object, DecodePlain(key, plain, revision));
+  ASSIGN_OR_RETURN(runtime::ObjectPtr object, DecodePlain(key, encoded.bytes, revision));
   // The answer to a write is nearly the bytes that were stored: with that encoding kept, answering
   // need not parse and encode the object again.
   if (encoded.answer) codec::StoreAnswer(*object, *encoded.answer, revision);

@@ -76,17 +76,15 @@ class ObjectStore final : public Interface {
   // The write that creates an object at a key, without its lease.
   struct Creation {
     kv::TxnRequest txn;
-    codec::StorageEncoding encoded;  // Its bytes are in `plain`.
-    kv::Bytes plain;
+    codec::StorageEncoding encoded;
   };
   Result<Creation> NewCreation(const Context& ctx, std::string_view key,
                                const runtime::Object& object) const;
   // Interprets `response`.
   Result<runtime::ObjectPtr> Created(const Creation& creation,
                                      const kv::TxnResponse& response) const;
-  // Returns the object that was stored at `key` as `plain`.
-  Result<runtime::ObjectPtr> Stored(const std::string& key, const kv::Bytes& plain,
-                                    const codec::StorageEncoding& encoded,
+  // Returns the object that was stored at `key` as `encoded`.
+  Result<runtime::ObjectPtr> Stored(const std::string& key, const codec::StorageEncoding& encoded,
                                     kv::Revision revision) const;
   // Call the engine and count the time as the request's time in storage.
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& wanted) const;

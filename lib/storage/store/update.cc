@@ -72,12 +72,7 @@ Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std
                    ParseReadVersion(options.suggestion->resource_version()));
   ASSIGN_OR_RETURN(codec::StorageEncoding encoded,
                    codec::EncodeForStorage(ctx, *options.suggestion));
-  return State{options.suggestion,
-               std::make_shared<const std::string>(std::move(encoded.bytes)),
-               false,
-               revision,
-               std::nullopt,
-               false};
+  return State{options.suggestion, std::move(encoded.bytes), false, revision, std::nullopt, false};
 }
 
 Result<ObjectStore::State> ObjectStore::Refetch(const Context& ctx, const std::string& key,
@@ -115,12 +110,12 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
                    codec::EncodeForStorage(ctx, *update.object, wishes));
   // An update that changes nothing is found by its encoding: the engine's bytes differ each time
   // they are encrypted.
-  const bool same = state.bytes != nullptr && encoded.bytes == *state.bytes;
+  const bool same = state.bytes != nullptr && *encoded.bytes == *state.bytes;
   if ((same || (!state.lease && !update.ttl)) && !state.current) {
     // Only the stored state can show that a write is superfluous, or which lease to keep.
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
     // Equal bytes show that the update changes nothing: Go does not repeat it either.
-    const bool shown = same && now.bytes != nullptr && encoded.bytes == *now.bytes && !now.stale;
+    const bool shown = same && now.bytes != nullptr && *encoded.bytes == *now.bytes && !now.stale;
     if (shown) return Attempt{Unchanged(key, now), std::nullopt};
     return Attempt{nullptr, std::move(now)};
   }
@@ -129,8 +124,7 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
   kv::TxnRequest txn;
   txn.key = key;
   txn.expected_mod_revision = state.revision;
-  const auto plain = std::make_shared<const std::string>(std::move(encoded.bytes));
-  ASSIGN_OR_RETURN(txn.value, Close(options_, key, plain));
+  ASSIGN_OR_RETURN(txn.value, Close(options_, key, encoded.bytes));
   ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
   ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
   if (!response.succeeded) {
@@ -139,11 +133,12 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
     return Attempt{nullptr, std::move(now)};
   }
   if (encoded.content) {
-    const std::size_t bytes = encoded.content->arena().bytes_reserved();
+    // It keeps the text that its strings are in.
+    const std::size_t bytes = encoded.content->arena().bytes_reserved() + encoded.bytes->size();
     written_.Keep(key, {state.revision, response.revision},
                   codec::ReadBack(std::move(encoded.content), response.revision), bytes);
   }
-  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Stored(key, plain, encoded, response.revision));
+  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Stored(key, encoded, response.revision));
   return Attempt{std::move(stored), std::nullopt};
 }
 
