@@ -7,6 +7,7 @@
 
 #include "apiserver/base/sync.h"
 #include "authz/asking.h"
+#include "authz/rbac/decision_cache.h"
 
 namespace {
 
@@ -362,6 +363,106 @@ TEST_CASE("authz: what is taken away is allowed no more", "[authz]") {
   CHECK(Allowed(AskRbac(*authorizer, asked)));
   authorizer->DeleteBinding("ns", "b");
   CHECK(AskRbac(*authorizer, asked) == "no opinion");
+}
+
+// Asks three times as one user, so that the last answer is one that was remembered.
+std::string AskAgain(const rbac::RbacAuthorizer& authorizer, const auth::UserInfoPtr& user,
+                     std::string_view name = "") {
+  const auth::Attributes asked{.user = user,
+                               .verb = "get",
+                               .resource_request = true,
+                               .resource = "pods",
+                               .namespace_ = "ns",
+                               .name = name};
+  const std::string answer = Answer(authorizer, asked);
+  CHECK(Answer(authorizer, asked) == answer);
+  CHECK(Answer(authorizer, asked) == answer);
+  return answer;
+}
+
+TEST_CASE("authz: a remembered decision ends with each change of the policy", "[authz]") {
+  const auto authorizer = rbac::NewRbacAuthorizer();
+  const auto user = User("z", {"g"});
+  const rbac::Role role{"", "r", {GrantedRule({"get"}, {""}, {"pods"})}};
+  const rbac::Binding binding{"ns", "b", {"ClusterRole", "r"}, {{"Group", "g"}}};
+  CHECK(AskAgain(*authorizer, user) == "no opinion");
+  authorizer->Upsert(role);
+  CHECK(AskAgain(*authorizer, user) == "no opinion");
+  authorizer->Upsert(binding);
+  CHECK(Allowed(AskAgain(*authorizer, user)));
+  authorizer->Upsert(rbac::Role{"", "r", {GrantedRule({"list"}, {""}, {"pods"})}});
+  CHECK(AskAgain(*authorizer, user) == "no opinion");
+  authorizer->Upsert(role);
+  CHECK(Allowed(AskAgain(*authorizer, user)));
+  authorizer->DeleteBinding("ns", "b");
+  CHECK(AskAgain(*authorizer, user) == "no opinion");
+  authorizer->Upsert(binding);
+  authorizer->DeleteRole("", "r");
+  CHECK(AskAgain(*authorizer, user) ==
+        R"(no opinion: RBAC: clusterrole.rbac.authorization.k8s.io "r" not found)");
+}
+
+TEST_CASE("authz: a remembered decision is not for other users, verbs and names", "[authz]") {
+  const auto authorizer = rbac::NewRbacAuthorizer();
+  authorizer->Upsert(rbac::Role{"", "r", {GrantedRule({"get"}, {""}, {"pods"})}});
+  auto one = GrantedRule({"get"}, {""}, {"pods"});
+  one.resource_names = {"a"};
+  authorizer->Upsert(rbac::Role{"", "one", {one}});
+  authorizer->Upsert(rbac::Binding{"ns", "b", {"ClusterRole", "r"}, {{"User", "z"}}});
+  authorizer->Upsert(rbac::Binding{"ns", "c", {"ClusterRole", "one"}, {{"User", "y"}}});
+  const auto y = User("y");
+  CHECK(Allowed(AskAgain(*authorizer, y, "a")));
+  CHECK(AskAgain(*authorizer, y, "b") == "no opinion");
+  CHECK(Allowed(AskAgain(*authorizer, y, "a")));
+  // The memory of a user who is gone may become another's.
+  for (int i = 0; i < 100; ++i) {
+    CHECK(Allowed(AskAgain(*authorizer, User("z"))));
+    CHECK(AskAgain(*authorizer, User("x")) == "no opinion");
+  }
+  const auto z = User("z");
+  CHECK(Allowed(AskAgain(*authorizer, z)));
+  auth::Attributes asked{
+      .user = z, .verb = "list", .resource_request = true, .resource = "pods", .namespace_ = "ns"};
+  CHECK(Answer(*authorizer, asked) == "no opinion");
+  asked.verb = "get";
+  asked.namespace_ = "other";
+  CHECK(Answer(*authorizer, asked) == "no opinion");
+  asked.namespace_ = "ns";
+  asked.subresource = "log";
+  CHECK(Answer(*authorizer, asked) == "no opinion");
+}
+
+TEST_CASE("authz: so many decisions are remembered and no more", "[authz]") {
+  const rbac::DecisionCache cache;
+  const auto user = User("z");
+  const auto find = [&](const std::string& namespace_) {
+    return cache.Find(rbac::DecisionKey(
+        {.user = user, .verb = "get", .resource_request = true, .namespace_ = namespace_}));
+  };
+  const auto add = [&](const std::string& namespace_) {
+    cache.Add(
+        rbac::DecisionKey(
+            {.user = user, .verb = "get", .resource_request = true, .namespace_ = namespace_}),
+        nullptr);
+  };
+  add("once");
+  CHECK_FALSE(find("once"));
+  add("once");
+  CHECK(find("once"));
+  int found = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    add(std::to_string(i));
+    add(std::to_string(i));
+  }
+  for (int i = 0; i < 5'000; ++i) found += find(std::to_string(i)).has_value() ? 1 : 0;
+  CHECK(found > 256);
+  CHECK(found <= 512);
+  const std::string too_long(300, 'n');
+  add(too_long);
+  add(too_long);
+  CHECK_FALSE(find(too_long));
+  CHECK_FALSE(rbac::DecisionCache(cache).Find(
+      rbac::DecisionKey({.user = user, .verb = "get", .resource_request = true})));
 }
 
 TEST_CASE("authz: decisions go on while roles and bindings change", "[authz]") {

@@ -9,19 +9,10 @@
 #include "apiserver/meta/errors.h"
 #include "authz/aggregate.h"
 #include "authz/rbac/cow_map.h"
+#include "authz/rbac/decision_cache.h"
 #include "authz/rbac/role_index.h"
 
 namespace apiserver::v0::authz::rbac {
-namespace {
-
-using auth::Decision;
-using auth::Verdict;
-
-// Sorts of keys.
-constexpr char kRoleSort = 'r';
-constexpr char kBindingSort = 'b';
-constexpr char kUserSort = 'u';  // Includes service accounts, which are users.
-constexpr char kGroupSort = 'g';
 
 // The grant of a binding to one of its subjects. Immutable. A request finds the grants to its user
 // and to its groups by their keys, so bindings to others cost it nothing.
@@ -33,6 +24,18 @@ struct Grant {
   std::uint64_t role_hash = 0;
   std::string reason;
 };
+
+namespace {
+
+using auth::Decision;
+using auth::Verdict;
+
+// Sorts of keys.
+constexpr char kRoleSort = 'r';
+constexpr char kBindingSort = 'b';
+constexpr char kUserSort = 'u';  // Includes service accounts, which are users.
+constexpr char kGroupSort = 'g';
+
 using Grants = std::vector<std::shared_ptr<const Grant>>;  // Sorted by the binding's name.
 
 std::string Describe(const Subject& subject, std::string_view binding_namespace) {
@@ -92,6 +95,7 @@ struct Snapshot {
   CowMap<RoleIndex> roles;
   CowMap<Binding> bindings;
   CowMap<Grants> grants;
+  DecisionCache decisions = {};  // A changed snapshot starts without any.
 
   const RoleIndex* RoleOf(const Grant& grant) const {
     if (!grant.has_role) return nullptr;
@@ -231,22 +235,30 @@ class IndexedRbac final : public RbacAuthorizer {
     });
   }
 
-  // Never waits: looks up the user and each group, cluster-wide and in the namespace, and then asks
-  // the roles of their bindings.
+  // Never waits: looks for the decision among those remembered. Otherwise looks up the user and
+  // each group, cluster-wide and in the namespace, and then asks the roles of their bindings.
   Result<Verdict> Authorize(const Context& /*ctx*/, const auth::Attributes& asked) const override {
     const auto snapshot = Current();
+    const DecisionKey key(asked);
+    if (const auto known = snapshot->decisions.Find(key)) {
+      return *known != nullptr ? Allowed(**known, *asked.user) : Verdict{};
+    }
     const Question question(asked);
     const Grant* allowing = nullptr;
+    bool by_name = false;
     std::vector<std::string> errors;
     snapshot->ForEachGrantUpTo(*asked.user, asked.namespace_, [&](const Grant& grant) {
       const RoleIndex* const role = snapshot->RoleOf(grant);
       if (role == nullptr) {
         errors.emplace_back(NoSuchRole(grant.binding->role).message());
-      } else if (role->Allows(question)) {
-        allowing = &grant;
+        return true;
       }
+      by_name |= role->has_resource_names();
+      if (role->Allows(question)) allowing = &grant;
       return allowing == nullptr;
     });
+    // The key has no object's name, and the cache has no messages.
+    if (!by_name && (allowing != nullptr || errors.empty())) snapshot->decisions.Add(key, allowing);
     if (allowing != nullptr) return Allowed(*allowing, *asked.user);
     if (errors.empty()) return Verdict{};
     return Verdict{.reason = "RBAC: " + Aggregate(errors)};

@@ -53,6 +53,7 @@ RoleIndex::RoleIndex(Role role) : role_(std::move(role)) {
   std::vector<TextTable::Entry> resources;
   std::vector<TextTable::Entry> urls;
   for (std::uint32_t number = 0; number < role_.rules.size(); ++number) {
+    has_resource_names_ |= !role_.rules[number].resource_names.empty();
     for (const std::string& resource : role_.rules[number].resources) {
       if (resource == kAll) {
         all_resources_.push_back(number);

@@ -80,12 +80,15 @@ class RoleIndex {
 
   const Role& role() const { return role_; }
   bool Allows(const Question& question) const;
+  // True if a rule is for objects of some names only.
+  bool has_resource_names() const { return has_resource_names_; }
 
  private:
   bool AllowsResource(const Question& question) const;
   bool AllowsPath(const Question& question) const;
 
   const Role role_;
+  bool has_resource_names_ = false;
   TextTable resources_;
   std::vector<std::uint32_t> all_resources_;  // Rules with the resource "*".
   TextTable urls_;
