@@ -24,16 +24,25 @@ class Warnings final : public http::Filter {
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
-    std::vector<rest::WarningPtr> warnings;
-    if (const auto* recorder = exchange.Find<rest::WarningRecorderPtr>()) {
-      warnings = (*recorder)->Warnings();
-    } else if (const auto* only = exchange.Find<rest::WarningPtr>()) {
-      warnings.push_back(*only);
-    } else {
+    const auto* const recorder = exchange.Find<rest::WarningRecorderPtr>();
+    if (!recorder) {
+      if (const auto* const only = exchange.Find<rest::WarningPtr>()) AddOne(*only, head);
       return;
     }
-    for (std::string& header : WarningHeaders(warnings)) {
+    for (std::string& header : WarningHeaders((*recorder)->Warnings())) {
       head.headers.Add("Warning", std::move(header));
+    }
+  }
+
+ private:
+  // Adds the warning of a read, which makes no list of it unless the warning must be cut.
+  static void AddOne(const rest::WarningPtr& only, http::ResponseHead& head) {
+    if (only->characters > WarningLimits().total) {
+      for (std::string& header : WarningHeaders({only})) {
+        head.headers.Add("Warning", std::move(header));
+      }
+    } else if (!only->header.empty()) {
+      head.headers.Add("Warning", only->header);
     }
   }
 };
