@@ -14,7 +14,7 @@ namespace {
 
 // Fits the values that the filters of a watch set, about 980 bytes, and makes the state fill one of
 // the allocator's sizes: a second allocation would double what a watch keeps all its life.
-constexpr std::size_t kRoomBytes = 1056;
+constexpr std::size_t kRoomBytes = 1040;
 
 constexpr std::size_t kPlaces = 16;
 
@@ -50,7 +50,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   Registration parent_link;
   // The slots' room: a request has a dozen, all gone at once.
   alignas(std::max_align_t) std::array<std::byte, kRoomBytes> first_room;
-  std::pmr::monotonic_buffer_resource room{first_room.data(), kRoomBytes};
+  std::size_t used = 0;  // How much of `first_room`.
+  std::pmr::monotonic_buffer_resource more_room;
 
   // Leaves `first_room` as it is: to clear it would cost as much as all else here.
   explicit State(std::shared_ptr<State> above) : parent(std::move(above)) {}
@@ -62,6 +63,16 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
       SlotBase& gone = *std::exchange(slot, slot->next);
       gone.type->destroy(gone);
     }
+  }
+
+  // Takes from `first_room` while it lasts, which costs a few instructions.
+  void* Room(std::size_t bytes, std::size_t alignment) {
+    const std::size_t begin = (used + alignment - 1) & ~(alignment - 1);
+    if (alignment > alignof(std::max_align_t) || begin + bytes > kRoomBytes) {
+      return more_room.allocate(bytes, alignment);
+    }
+    used = begin + bytes;
+    return first_room.data() + begin;
   }
 
   // Returns the nearest state that has ended, or null. It costs one atomic load per level; contexts
@@ -242,7 +253,7 @@ const Context::SlotBase* Context::Find(const Type* type) const {
 void* Context::Room(std::size_t bytes, std::size_t alignment) {
   // Background is shared by all; a value makes this handle a piece of work of its own.
   if (state_ == nullptr) state_ = std::make_shared<State>(nullptr);
-  return state_->room.allocate(bytes, alignment);
+  return state_->Room(bytes, alignment);
 }
 
 // The release pairs with the acquire in Find(). One thread sets values, so that no compare-and-swap
