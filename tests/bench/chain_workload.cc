@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,10 +12,10 @@
 #include "apiserver/base/clock.h"
 #include "apiserver/base/context.h"
 #include "apiserver/base/file_system.h"
+#include "bench/audit_folder.h"
 #include "bench/chain_parts.h"
 #include "bench/corpus.h"
 #include "bench/series.h"
-#include "bench/temporary_folder.h"
 
 namespace bench {
 
@@ -150,42 +147,6 @@ Result<DialOptions> DialAsUser(const ServerUnderTest& server) {
   return options;
 }
 
-// Where the policy and the log of one run are.
-class AuditFolder {
- public:
-  static Result<std::unique_ptr<AuditFolder>> New() {
-    auto audit = std::make_unique<AuditFolder>();
-    BENCH_ASSIGN(folder, TemporaryFolder::New());
-    audit->folder_ = std::move(folder);
-    const Status written = apiserver::RealFileSystem().WriteAtomically(
-        audit->File("policy.yaml"),
-        "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: Metadata\n", 0600);
-    if (!written.ok()) return written;
-    return audit;
-  }
-
-  // The log keeps one old file beside it, of 100 MB each.
-  std::vector<std::string> Flags() const {
-    return {"--audit-policy-file=" + File("policy.yaml"), "--audit-log-path=" + File("audit.log"),
-            "--audit-log-maxbackup=1"};
-  }
-  // Whether the log's end holds requests of the user.
-  bool Recorded() const {
-    constexpr std::uint64_t kEndBytes = 1 << 20;
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(File("audit.log"), error);
-    if (error) return false;
-    const auto log = apiserver::RealFileSystem().ReadRange(
-        File("audit.log"), size - std::min(size, kEndBytes), kEndBytes);
-    return log.ok() && log->find(kUser) != std::string::npos;
-  }
-
- private:
-  std::string File(const char* name) const { return folder_.path() + "/" + name; }
-
-  TemporaryFolder folder_;
-};
-
 // The runs of both in turn, and of each pair the quotient.
 Status RunInTurn(const Connections& bare_connections, Series& bare,
                  const Connections& chain_connections, Series& chain, Report& report) {
@@ -237,7 +198,7 @@ Status RunChain(const StartServer& start, Report& report) {
   const std::size_t requests = kRuns * (CachedGets().operations / chain->fewer());
   if (Status whole = CheckWholeChain(before, after, requests); !whole.ok()) return whole;
   if (Status little = CheckBareChain(of_bare); !little.ok()) return little;
-  if (audit->Recorded()) return {};
+  if (audit->Recorded(kUser)) return {};
   return {Reason::kInternalError, "the audit log does not show the user's requests"};
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/base/sync.h"
+#include "bench/audit_folder.h"
 #include "bench/chain_workload.h"
 #include "bench/closed_loop.h"
 #include "bench/corpus.h"
@@ -195,17 +196,28 @@ Status RunFanOut(ServerUnderTest& server, const FanOut& variant, Report& report)
   return {};
 }
 
-Status RunW11(ServerUnderTest& server, Report& report) {
+// The memory of idle watches, as `name`.
+Status RunIdle(ServerUnderTest& server, const char* name, Report& report) {
   const auto dialer = apiserver::http::NewDialer();
   const double rss = server.RssBytes();
   const std::size_t threads = server.Threads();
-  const FanOut variant{"W11", 100, 100, 0};
+  const FanOut variant{name, 100, 100, 0};
   BENCH_ASSIGN(open, Open(*dialer, server, variant));
   const auto watches = static_cast<double>(open.watches.size());
   report.Add({variant.name, "bytes_per_watch", (server.RssBytes() - rss) / watches, "bytes"});
   report.Add({variant.name, "threads_before", static_cast<double>(threads), "threads"});
   report.Add({variant.name, "threads_with", static_cast<double>(server.Threads()), "threads"});
   return {};
+}
+
+Status RunW11(ServerUnderTest& server, Report& report) { return RunIdle(server, "W11", report); }
+
+Status RunW11Audited(const StartServer& start, Report& report) {
+  BENCH_ASSIGN(audit, AuditFolder::New());
+  BENCH_ASSIGN(server, start(audit->Flags()));
+  if (Status ran = RunIdle(*server, "W11/audit", report); !ran.ok()) return ran;
+  if (audit->Recorded("ResponseStarted")) return {};
+  return {Reason::kInternalError, "the audit log does not show the watches"};
 }
 
 Status RunW10(ServerUnderTest& server, Report& report) {
@@ -240,6 +252,8 @@ constexpr Workload kWorkloads[] = {
     {"routes", "memory", "1,000 resources that come and go in a server of this process", nullptr,
      &RunRoutes},
     {"W11", "memory", "10,000 idle watches, 100 a connection", &RunW11},
+    {"W11/audit", "memory", "the same with an audit log at Metadata", nullptr, nullptr,
+     &RunW11Audited},
     {"W10", "memory", "events to 1,000 watches, 100 a connection", &RunW10},
     {"floor/http", "", "a file of 1 KiB from nghttpd, by W1's driver", nullptr, &RunHttpFloor},
     {"floor/etcd", "", "puts of 1 KiB into etcd by h2load, 32 at once", nullptr, &RunEtcdFloor},
