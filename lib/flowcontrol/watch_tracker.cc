@@ -1,6 +1,7 @@
 #include "flowcontrol/watch_tracker.h"
 
 #include <optional>
+#include <utility>
 
 namespace apiserver::v0::flowcontrol {
 
@@ -30,22 +31,27 @@ bool IsIndexed(const request::RequestInfo& info, const http::Query& query) {
 
 }  // namespace
 
-WatchTracker::Key WatchTracker::RegisterWatch(const request::RequestInfo& info,
-                                              const http::Query& query) {
-  if (info.verb != "watch" || IsIndexed(info, query)) return {};
-  Key key{.group = std::string(info.api_group),
-          .resource = std::string(info.resource),
-          .namespace_ = std::string(info.namespace_),
-          .name = info.name,
-          .counted = true};
-  ++(*counts_.Lock())[{key.group, key.resource, key.namespace_, key.name}];
-  return key;
+const WatchTracker::Subject* WatchTracker::RegisterWatch(const request::RequestInfo& info,
+                                                         const http::Query& query) {
+  if (info.verb != "watch" || IsIndexed(info, query)) return nullptr;
+  auto counts = counts_.Lock();
+  auto found = counts->find(
+      View(info.api_group, info.resource, info.namespace_, std::string_view(info.name)));
+  if (found == counts->end()) {
+    Subject subject{.group = std::string(info.api_group),
+                    .resource = std::string(info.resource),
+                    .namespace_ = std::string(info.namespace_),
+                    .name = std::string(info.name)};
+    found = counts->emplace(std::move(subject), 0).first;
+  }
+  ++found->second;
+  return &found->first;
 }
 
-void WatchTracker::ForgetWatch(const Key& key) {
-  if (!key.counted) return;
+void WatchTracker::ForgetWatch(const Subject* subject) {
+  if (subject == nullptr) return;
   auto counts = counts_.Lock();
-  const auto found = counts->find(View(key.group, key.resource, key.namespace_, key.name));
+  const auto found = counts->find(*subject);
   if (found != counts->end() && --found->second == 0) counts->erase(found);
 }
 

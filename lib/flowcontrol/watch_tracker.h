@@ -16,19 +16,19 @@ namespace apiserver::inline v0::flowcontrol {
 // has to tell. k8s.io/apiserver/pkg/util/flowcontrol.WatchTracker. Any thread.
 class WatchTracker final {
  public:
-  // The key that one watch is counted under; `counted` is false if it is not.
-  struct Key {
+  // What a watch is about: watches of the same are counted together.
+  struct Subject {
     std::string group;
     std::string resource;
     std::string namespace_;
     std::string name;
-    bool counted = false;
   };
 
-  // Counts a watch; pass the result to ForgetWatch. Not counted: requests that are no watches, and
-  // watches that an index serves (pods of one spec.nodeName).
-  Key RegisterWatch(const request::RequestInfo& info, const http::Query& query);
-  void ForgetWatch(const Key& key);
+  // Counts a watch; pass the result to ForgetWatch, until which it is valid. Null: it is not
+  // counted, being no watch, or one that an index serves (pods of one spec.nodeName).
+  const Subject* RegisterWatch(const request::RequestInfo& info, const http::Query& query);
+  // Does nothing for null.
+  void ForgetWatch(const Subject* subject);
 
   // Returns how many watches may be told of a write; 0 for requests that only read.
   int InterestedWatchCount(const request::RequestInfo& info) const;
@@ -36,13 +36,15 @@ class WatchTracker final {
   std::size_t size() const { return counts_.Lock()->size(); }
 
  private:
-  using Id = std::tuple<std::string, std::string, std::string, std::string>;
   using View = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
   struct Less {
     using is_transparent = void;
-    bool operator()(const auto& a, const auto& b) const { return View(a) < View(b); }
+    static View Of(const View& view) { return view; }
+    static View Of(const Subject& of) { return {of.group, of.resource, of.namespace_, of.name}; }
+    bool operator()(const auto& a, const auto& b) const { return Of(a) < Of(b); }
   };
-  Guarded<std::map<Id, int, Less>> counts_;
+  // A watch keeps the address of its subject.
+  Guarded<std::map<Subject, int, Less>> counts_;
 };
 
 }  // namespace apiserver::inline v0::flowcontrol

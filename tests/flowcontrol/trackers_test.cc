@@ -162,14 +162,20 @@ TEST_CASE("flowcontrol: a watch is counted under what it watches", "[flowcontrol
     CAPTURE(each.path, each.query);
     const Asked asked("GET", each.path, each.query);
     WatchTracker tracker;
-    const WatchTracker::Key key = tracker.RegisterWatch(asked.info, asked.query);
-    CHECK(key.counted == each.counted);
-    CHECK(key.group == each.group);
-    CHECK(key.resource == each.resource);
-    CHECK(key.namespace_ == each.namespace_);
-    CHECK(key.name == each.name);
+    const WatchTracker::Subject* const subject = tracker.RegisterWatch(asked.info, asked.query);
+    REQUIRE((subject != nullptr) == each.counted);
     CHECK(tracker.size() == (each.counted ? 1 : 0));
-    tracker.ForgetWatch(key);
+    if (subject != nullptr) {
+      CHECK(subject->group == each.group);
+      CHECK(subject->resource == each.resource);
+      CHECK(subject->namespace_ == each.namespace_);
+      CHECK(subject->name == each.name);
+      // Another of the same is counted there too, and forgotten alone.
+      CHECK(tracker.RegisterWatch(asked.info, asked.query) == subject);
+      tracker.ForgetWatch(subject);
+      CHECK(tracker.size() == 1);
+    }
+    tracker.ForgetWatch(subject);
     CHECK(tracker.size() == 0);
   }
 }

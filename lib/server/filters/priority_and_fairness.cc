@@ -39,7 +39,7 @@ struct Ticket {
   bool counted = false;     // Counted among those that execute.
   bool given_up = false;    // The seat is given up until the body has come.
   bool dispatched = false;  // Counted in the metric; a seat taken again is not.
-  std::unique_ptr<flowcontrol::WatchTracker::Key> watch = nullptr;  // Set for a running watch.
+  const flowcontrol::WatchTracker::Subject* watch = nullptr;  // Of a running watch that counts.
   std::unique_ptr<EndOfWait> end_of_wait = nullptr;
 
   const flowcontrol::Schema& schema() const { return *classified.schema; }
@@ -118,7 +118,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     // An exchange that has ended does not go on after its wait.
     EndWait(ticket);
     Finish(ticket);
-    if (ticket.watch) controller_.watches().ForgetWatch(*ticket.watch);
+    controller_.watches().ForgetWatch(ticket.watch);
   }
 
  private:
@@ -159,8 +159,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     watermarks_.executing(ticket.mutating).Add(1, ticket.request.started);
     ticket.counted = true;
     if (ticket.request.info->verb == "watch") {
-      ticket.watch = std::make_unique<flowcontrol::WatchTracker::Key>(
-          controller_.watches().RegisterWatch(*ticket.request.info, exchange.query()));
+      ticket.watch = controller_.watches().RegisterWatch(*ticket.request.info, exchange.query());
       // A watch keeps its seats only until it has begun.
       exchange.Set(response::WatchInitialized{[this, &ticket] { Finish(ticket); }});
     }
