@@ -2,7 +2,6 @@
 
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
-#include "apiserver/base/sync.h"
 
 namespace apiserver::inline v0::response {
 
@@ -10,13 +9,17 @@ namespace apiserver::inline v0::response {
 // gone.
 class EndSignal {
  public:
-  explicit EndSignal(const Context& ctx)
-      : registration_(ctx.OnDone([this] { waker_.Lock()->Wake(); })) {}
-  void Arm(const Waker& waker) { *waker_.Lock() = waker; }
+  // Call it before the stream waits for the first time; later calls do nothing, as a stream is
+  // woken in one way all its life. Wakes at once if the Context is cancelled already.
+  void Arm(const Context& ctx, const Waker& waker) {
+    if (armed_) return;
+    armed_ = true;
+    registration_ = ctx.OnDone([waker] { waker.Wake(); });
+  }
 
  private:
-  Guarded<Waker> waker_;
   Context::Registration registration_;
+  bool armed_ = false;
 };
 
 }  // namespace apiserver::inline v0::response

@@ -32,10 +32,10 @@ class MessageBytes final : public http::ChunkWriter {
 class EndedBody final : public http::BodySource {
  public:
   EndedBody(Context ctx, std::unique_ptr<http::BodySource> body)
-      : ctx_(std::move(ctx)), body_(std::move(body)), end_(ctx_) {}
+      : ctx_(std::move(ctx)), body_(std::move(body)) {}
 
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
-    end_.Arm(waker);
+    end_.Arm(ctx_, waker);
     if (ctx_.done()) return http::Pull::kEnd;
     return body_->Next(out, waker);
   }

@@ -283,8 +283,7 @@ class EventSource {
         loop_(exchange.loop()),
         ctx_(std::move(ctx)),
         stream_(std::move(stream)),
-        timer_(std::move(timer)),
-        end_(ctx_) {}
+        timer_(std::move(timer)) {}
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
   ~EventSource() {
@@ -296,8 +295,7 @@ class EventSource {
   // Called on the loop, or on the pool if the stream may block. Ends with the Context, whatever the
   // stream waits for.
   http::Pull Next(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
-    if (!std::exchange(armed_, true)) end_.Arm(waker);
-    // Checked without the signal too, which may have come before the waker was set.
+    end_.Arm(ctx_, waker);
     if (ctx_.done()) return http::Pull::kEnd;
     const http::Pull pulled = Pull(events, room, waker);
     if (pulled != http::Pull::kMore) TellInitialized();
@@ -337,7 +335,6 @@ class EventSource {
   std::unique_ptr<watch::Stream> stream_;
   Executor::Cancel timer_;
   EndSignal end_;
-  bool armed_ = false;
   bool initialized_ = false;
 };
 
