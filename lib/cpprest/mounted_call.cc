@@ -34,7 +34,7 @@ void MountedCall::Start(const http::Service& service, http::Request request,
   http::ExchangeDriver::Setup setup;
   setup.loop = loop_;
   setup.service = &service;
-  setup.request = std::move(request);
+  setup.asked = std::make_unique<http::Asked>(http::Asked{.request = std::move(request)});
   setup.body.present = !body.empty();
   setup.body.length = body.size();
   const auto exchange = std::make_shared<http::ExchangeDriver>(std::move(setup));

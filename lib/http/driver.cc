@@ -22,12 +22,11 @@ Status NoMemoryForDecoding() {
 ExchangeDriver::ExchangeDriver(Setup setup)
     : loop_(std::move(setup.loop)),
       service_(*setup.service),
-      request_(std::move(setup.request)),
+      asked_(std::move(setup.asked)),
       count_(std::move(setup.count)),
       received_(loop_->now()),
       root_(Context::Child(Context::Background())),
       ctx_(root_.WithMayBlock(false)),
-      query_(Query::Parse(request_.query)),
       queue_(service_.memory->output),
       incoming_(setup.body.present ? NewCollector(setup.body) : nullptr),
       decoding_(service_.memory->decoding) {
@@ -71,8 +70,8 @@ void ExchangeDriver::LogError(std::string_view message, std::string_view where,
   Log(*service_.log, LogLevel::kError, message,
       {{"in", std::string(where)},
        {"error", std::string(error)},
-       {"method", request_.method},
-       {"path", request_.path}});
+       {"method", asked_.request().method},
+       {"path", asked_.request().path}});
 }
 
 Status ExchangeDriver::CaughtInStep(std::string_view where) {

@@ -133,7 +133,7 @@ void ExchangeDriver::Stream(ResponseHead head, std::unique_ptr<BodySource> body)
 // write the next answer on this connection.
 Status ExchangeDriver::Upgrade(ResponseHead head,
                                UniqueFunction<void(std::unique_ptr<Tunnel>)> on_open) {
-  if (!request_.IsUpgrade()) {
+  if (!asked_.request().IsUpgrade()) {
     return Status(Reason::kBadRequest, "the request does not ask for an upgrade");
   }
   if (head.verbatim && (head.code != 101 || !ValidFields(head.headers))) {
@@ -167,7 +167,7 @@ void ExchangeDriver::StartAnswer() {
   if (kind_ == Kind::kSend) return;
   // It may go on for hours, with thousands beside it.
   head_.headers = Headers();
-  request_.headers.ShrinkToFit();
+  if (!may_rest_) asked_.request().headers.ShrinkToFit();
 }
 
 bool ExchangeDriver::RunHeads() {
@@ -230,6 +230,7 @@ void ExchangeDriver::PullSource() {
   source_dry_ = pulled == Pull::kWait;
   source_aborted_ = pulled == Pull::kAbort;
   if (pulled == Pull::kEnd || pulled == Pull::kAbort) DropSource();
+  if (source_dry_ && !running_ && std::exchange(may_rest_, false)) asked_.Pack();
 }
 
 // A wake-up may come late, after the answer is over or before it has begun.

@@ -99,7 +99,7 @@ Step ExchangeDriver::BeginAt(std::size_t index) {
   if (index > service_.filters.size()) {
     return Status(Reason::kInternalError, "the request was passed on by its last handler");
   }
-  if (!handler) begun_.store(index + 1, std::memory_order_release);
+  if (!handler) begun_.store(static_cast<std::uint32_t>(index + 1), std::memory_order_release);
   try {
     return handler ? service_.handler(*this) : service_.filters[index]->Begin(*this);
   } catch (...) {

@@ -103,17 +103,18 @@ std::size_t Http1Server::ProcessHead(std::string_view in) {
   const std::size_t size = scanner_.size();
   scanner_.Reset();
   head_begun_ = false;
-  Request request;
+  auto asked = std::make_unique<Asked>();
   Framing framing;
-  if (ParseRequestHead(in.substr(0, size), request, framing)) {
-    Begin(std::move(request), framing);
+  if (ParseRequestHead(in.substr(0, size), asked->request, framing)) {
+    Begin(std::move(asked), framing);
   } else {
     Refuse(400);
   }
   return size;
 }
 
-void Http1Server::Begin(Request request, const Framing& framing) {
+void Http1Server::Begin(std::unique_ptr<Asked> asked, const Framing& framing) {
+  Request& request = asked->request;
   first_ = false;
   request.remote_address = origin_.remote_address;
   request.peer = origin_.peer;
@@ -127,7 +128,7 @@ void Http1Server::Begin(Request request, const Framing& framing) {
   ExchangeDriver::Setup setup;
   setup.loop = wire_.loop();
   setup.service = config_->service;
-  setup.request = std::move(request);
+  setup.asked = std::move(asked);
   setup.body = {!body_.done(), framing.length};
   exchange_ = std::make_shared<ExchangeDriver>(std::move(setup));
   exchange_->Start(*this);

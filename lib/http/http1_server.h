@@ -80,7 +80,7 @@ class Http1Server final : public Protocol, public ServerStream, public TunnelEnd
   std::size_t ProcessBody(std::string_view in);
   void ProcessLeftover();
   void TellReadEnd();
-  void Begin(Request request, const Framing& framing);
+  void Begin(std::unique_ptr<Asked> asked, const Framing& framing);
   void Refuse(int code);
   void Finish();
   void WriteHead(const ResponseHead& head, ExchangeDriver::Kind kind);

@@ -331,7 +331,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
     return 0;
   }
   auto stream = std::make_unique<Http2Stream>(*this, id);
-  stream->request->headers.Reserve(12);
+  stream->asked->request.headers.Reserve(12);
   nghttp2_session_set_stream_user_data(session_.get(), id, stream.get());
   arriving_ = stream.get();
   Link(std::move(stream));
@@ -340,7 +340,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
 
 int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Http2Stream* stream = Arriving(id);
-  if (stream == nullptr || !stream->request || stream->discard_left) return 0;
+  if (stream == nullptr || !stream->asked || stream->discard_left) return 0;
   // RFC 9113, 6.5.2: each field counts 32 bytes more than its texts.
   stream->head_bytes += name.size() + value.size() + 32;
   head_bytes_ += name.size() + value.size() + 32;
@@ -354,20 +354,20 @@ int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_vi
       stream->head_bytes > config_->options.header_bytes_max) {
     // The rest of the head is dropped. OnHeadersEnd() answers, when it is complete.
     stream->refused = true;
-    stream->request = nullptr;
+    stream->asked = nullptr;
   }
   return 0;
 }
 
 void Http2Server::AddPseudo(Http2Stream& stream, std::string_view name, std::string_view value) {
-  Request& request = *stream.request;
+  Request& request = stream.asked->request;
   if (name == ":method") request.method = value;
   if (name == ":path") request.target = value;
   if (name == ":authority") request.host = value;
 }
 
 void Http2Server::AddField(Http2Stream& stream, std::string_view name, std::string_view value) {
-  Request& request = *stream.request;
+  Request& request = stream.asked->request;
   if (name == "cookie" && request.headers.Has(name)) {
     // RFC 9113, 8.2.3: crumbs of one header.
     request.headers.Set("cookie",
@@ -422,7 +422,7 @@ int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   }
   if (stream.refused) {
     Refuse(id, 431);
-  } else if (!MayBegin(*stream.request)) {
+  } else if (!MayBegin(stream.asked->request)) {
     Refuse(id, 400);
   } else {
     Begin(stream, ends);
@@ -439,7 +439,7 @@ void Http2Server::Refuse(std::int32_t id, int code) {
 }
 
 void Http2Server::Begin(Http2Stream& stream, bool ends) {
-  Request& request = *stream.request;
+  Request& request = stream.asked->request;
   request.http_major = 2;
   request.remote_address = origin_.remote_address;
   request.peer = origin_.peer;
@@ -450,8 +450,7 @@ void Http2Server::Begin(Http2Stream& stream, bool ends) {
   setup.body.present = !ends && !(stream.has_length && stream.length == 0);
   if (stream.has_length) setup.body.length = stream.length;
   setup.count = count_;
-  setup.request = std::move(request);
-  stream.request = nullptr;
+  setup.asked = std::move(stream.asked);
   stream.exchange = std::make_shared<ExchangeDriver>(std::move(setup));
   stream.exchange->Start(stream);
 }

@@ -32,7 +32,7 @@ class Http2Connection {
 class Http2Stream final : public ServerStream {
  public:
   Http2Stream(Http2Connection& connection, std::int32_t id)
-      : request(std::make_unique<Request>()), connection_(connection), id_(id) {}
+      : asked(std::make_unique<Asked>()), connection_(connection), id_(id) {}
 
   void OnAnswer() override;
   void OnBodyReady() override;
@@ -50,7 +50,7 @@ class Http2Stream final : public ServerStream {
   bool aborted() const { return aborted_; }
 
   // Set while the head arrives; then the exchange has it.
-  std::unique_ptr<Request> request;
+  std::unique_ptr<Asked> asked;
   // Counted against the listener's limits.
   std::size_t fields = 0;
   std::size_t head_bytes = 0;

@@ -66,7 +66,7 @@ void LocalCall::Start(const Service& service, Request request, const std::string
   ExchangeDriver::Setup setup;
   setup.loop = loop_;
   setup.service = &service;
-  setup.request = std::move(request);
+  setup.asked = std::make_unique<Asked>(Asked{.request = std::move(request)});
   setup.body.present = !body.empty();
   setup.body.length = body.size();
   const auto exchange = std::make_shared<ExchangeDriver>(std::move(setup));

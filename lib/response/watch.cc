@@ -484,6 +484,7 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
     AddGzipHeaders(head);
     body = NewGzipBody(exchange, std::move(body));
   }
+  exchange.LetRequestRest();
   exchange.writer().Stream(std::move(head), std::move(body));
   return http::Step::Done();
 }

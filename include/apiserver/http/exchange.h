@@ -187,6 +187,11 @@ class Exchange {
   virtual Request& request() = 0;
   const Request& request() const { return const_cast<Exchange*>(this)->request(); }
   virtual const Query& query() const = 0;
+  // Tells that the answer is a stream that may wait for long, and that nothing which goes on with
+  // it keeps references into request() or query(). While the stream waits, they are kept in a
+  // smaller form; the text of request().path stays where it is. Both may still be called, as they
+  // are by filters in the end. Belongs to the step that begins the stream.
+  virtual void LetRequestRest() = 0;
 
   // The exchange's Context. Cancelled when the peer goes away, the server stops hard, or the answer
   // is over. Carries the exchange's typed values.
