@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
-#include <memory_resource>
+#include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -12,11 +14,18 @@ namespace apiserver::v0 {
 
 namespace {
 
-// Fits the values that the filters of a watch set, about 980 bytes, and makes the state fill one of
-// the allocator's sizes: a second allocation would double what a watch keeps all its life.
-constexpr std::size_t kRoomBytes = 1040;
+// Fits the values that the filters of a watch set, and makes the state fill one of the allocator's
+// sizes.
+constexpr std::size_t kRoomBytes = 776;
+// The least that is allocated when the room is used up.
+constexpr std::size_t kMoreRoomBytes = 240;
 
 constexpr std::size_t kPlaces = 16;
+
+constexpr Clock::Monotonic kNoDeadline = Clock::Monotonic::max();
+
+// Stands for a slot that is not in the first room.
+constexpr std::uint16_t kElsewhere = 0xffff;
 
 // Returns the place of a type. The linker puts types side by side, so that few share one.
 std::size_t PlaceOf(const void* type) {
@@ -28,51 +37,81 @@ std::size_t PlaceOf(const void* type) {
 // A child reads its ancestors' `ended` instead of being notified, so that making and dropping one
 // takes no lock; only a child with OnDone callbacks registers with its parent.
 struct Context::State : std::enable_shared_from_this<Context::State> {
+  // Heads a further piece of the slots' room.
+  struct alignas(std::max_align_t) More {
+    More* next;
+  };
+  // Guarded by `lock`.
   struct Callbacks {
     std::map<std::uint64_t, UniqueFunction<void()>> waiting;  // In the order of registration.
     std::uint64_t next_id = 1;
     std::uint64_t running = 0;  // The id that `runner` is calling; 0: none.
     std::thread::id runner;
-    bool ended = false;
-    bool follows_parent = false;
   };
 
   const std::shared_ptr<State> parent;
-  std::optional<Clock::Monotonic> deadline;  // The earliest of its own and its ancestors'.
-  std::atomic<bool> ended{false};
-  Status why;  // Written once, before `ended`.
+  Clock::Monotonic deadline = kNoDeadline;  // The earliest of its own and its ancestors'.
+  Status why;                               // Written once, before `ended`.
   // Newest first and never changed, so that other threads may read while the thread that runs the
   // work sets.
-  SlotBase* slots = nullptr;
-  // The newest slot of the types that share a place. Null: there is no value of any of them.
-  std::array<std::atomic<SlotBase*>, kPlaces> newest{};
-  Guarded<Callbacks> callbacks;
+  std::atomic<SlotBase*> slots{nullptr};
+  // Where in `first_room` the newest slot is of the types that share a place: the number of its
+  // first word, from one on. Zero: there is no value of any of them. kElsewhere: any slot may be.
+  std::array<std::atomic<std::uint16_t>, kPlaces> newest{};
+  std::mutex lock;
+  // How many callbacks have run; a condition variable would be larger than all callbacks.
+  std::atomic<std::uint32_t> runs{0};
+  std::uint16_t left = kRoomBytes;  // The bytes behind `free`.
+  std::atomic<bool> ended{false};   // Written under `lock`.
+  bool follows_parent = false;      // Guarded by `lock`.
+  Callbacks callbacks;
   Registration parent_link;
   // The slots' room: a request has a dozen, all gone at once.
-  alignas(std::max_align_t) std::array<std::byte, kRoomBytes> first_room;
-  std::size_t used = 0;  // How much of `first_room`.
-  std::pmr::monotonic_buffer_resource more_room;
+  std::byte* free = first_room.data();
+  More* more = nullptr;
+  alignas(void*) std::array<std::byte, kRoomBytes> first_room;
 
   // Leaves `first_room` as it is: to clear it would cost as much as all else here.
   explicit State(std::shared_ptr<State> above) : parent(std::move(above)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    SlotBase* slot = slots;
+    SlotBase* slot = slots.load();
     while (slot != nullptr) {
       SlotBase& gone = *std::exchange(slot, slot->next);
       gone.type->destroy(gone);
     }
+    while (more != nullptr) ::operator delete(std::exchange(more, more->next));
   }
 
-  // Takes from `first_room` while it lasts, which costs a few instructions.
-  void* Room(std::size_t bytes, std::size_t alignment) {
-    const std::size_t begin = (used + alignment - 1) & ~(alignment - 1);
-    if (alignment > alignof(std::max_align_t) || begin + bytes > kRoomBytes) {
-      return more_room.allocate(bytes, alignment);
+  void* Allocate(std::size_t bytes, std::size_t alignment) {
+    static_assert(kRoomBytes / sizeof(void*) < kElsewhere);
+    void* at = free;
+    std::size_t room = left;
+    if (std::align(alignment, bytes, at, room) == nullptr) {
+      room = std::max(bytes + alignment, kMoreRoomBytes);
+      more = ::new (::operator new(sizeof(More) + room)) More{more};
+      at = more + 1;
+      (void)std::align(alignment, bytes, at, room);
     }
-    used = begin + bytes;
-    return first_room.data() + begin;
+    free = static_cast<std::byte*>(at) + bytes;
+    left = static_cast<std::uint16_t>(
+        std::min<std::size_t>(room - bytes, std::numeric_limits<std::uint16_t>::max()));
+    return at;
+  }
+
+  // Returns what newest[] says of a slot.
+  std::uint16_t NumberOf(const SlotBase& slot) const {
+    const auto* const at = reinterpret_cast<const std::byte*>(&slot);
+    const bool inside = at >= first_room.data() && at < first_room.data() + kRoomBytes;
+    if (!inside) return kElsewhere;
+    return static_cast<std::uint16_t>((at - first_room.data()) / sizeof(void*) + 1);
+  }
+  const SlotBase* FromNumber(std::uint16_t number) const {
+    if (number == 0) return nullptr;
+    if (number == kElsewhere) return slots.load(std::memory_order_acquire);
+    return std::launder(
+        reinterpret_cast<const SlotBase*>(first_room.data() + (number - 1) * sizeof(void*)));
   }
 
   // Returns the nearest state that has ended, or null. It costs one atomic load per level; contexts
@@ -88,9 +127,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   // register, unregister or end contexts themselves.
   void End(Status because) {
     {
-      auto locked = callbacks.Lock();
-      if (locked->ended) return;
-      locked->ended = true;
+      const std::lock_guard locked(lock);
+      if (ended.load(std::memory_order_relaxed)) return;
       why = std::move(because);
       ended.store(true, std::memory_order_release);
     }
@@ -103,27 +141,31 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   bool RunNext() {
     UniqueFunction<void()> callback;
     {
-      auto locked = callbacks.Lock();
-      if (locked->waiting.empty()) return false;
-      auto first = locked->waiting.begin();
+      const std::lock_guard locked(lock);
+      if (callbacks.waiting.empty()) return false;
+      auto first = callbacks.waiting.begin();
       callback = std::move(first->second);
-      locked->running = first->first;
-      locked->runner = std::this_thread::get_id();
-      locked->waiting.erase(first);
+      callbacks.running = first->first;
+      callbacks.runner = std::this_thread::get_id();
+      callbacks.waiting.erase(first);
     }
     callback();
     callback = nullptr;  // Destroyed before a Remove() that waits for it returns.
-    callbacks.Lock()->running = 0;
-    callbacks.NotifyAll();
+    {
+      const std::lock_guard locked(lock);
+      callbacks.running = 0;
+    }
+    runs.fetch_add(1);
+    runs.notify_all();
     return true;
   }
 
   // Returns 0 if the work has ended; `callback` is then untouched.
   std::uint64_t Add(UniqueFunction<void()>& callback) {
-    auto locked = callbacks.Lock();
-    if (locked->ended) return 0;
-    const std::uint64_t id = locked->next_id++;
-    locked->waiting.emplace(id, std::move(callback));
+    const std::lock_guard locked(lock);
+    if (ended.load(std::memory_order_relaxed)) return 0;
+    const std::uint64_t id = callbacks.next_id++;
+    callbacks.waiting.emplace(id, std::move(callback));
     return id;
   }
 
@@ -131,24 +173,28 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   // what the callback uses.
   void Remove(std::uint64_t id) {
     UniqueFunction<void()> dropped;  // Destroyed after the lock is given up.
-    auto locked = callbacks.Lock();
-    auto found = locked->waiting.find(id);
-    if (found != locked->waiting.end()) {
-      dropped = std::move(found->second);
-      locked->waiting.erase(found);
-      return;
+    std::uint32_t before = 0;
+    {
+      const std::lock_guard locked(lock);
+      auto found = callbacks.waiting.find(id);
+      if (found != callbacks.waiting.end()) {
+        dropped = std::move(found->second);
+        callbacks.waiting.erase(found);
+        return;
+      }
+      if (callbacks.running != id || callbacks.runner == std::this_thread::get_id()) return;
+      before = runs.load();
     }
-    if (locked->running == id && locked->runner == std::this_thread::get_id()) return;
-    locked.Wait([&] { return locked->running != id; });
+    runs.wait(before);
   }
 
   // Registers with the parent, and so on up the tree, when the first OnDone() needs it.
   void FollowParent() {
     if (parent == nullptr) return;
     {
-      auto locked = callbacks.Lock();
-      if (locked->follows_parent || locked->ended) return;
-      locked->follows_parent = true;
+      const std::lock_guard locked(lock);
+      if (follows_parent || ended.load(std::memory_order_relaxed)) return;
+      follows_parent = true;
     }
     parent->FollowParent();
     // A strong reference would keep a finished child, with all its values, until the parent ends.
@@ -173,9 +219,10 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
 Context Context::Background() { return Context(nullptr); }
 
 Context Context::Child(const Context& parent, std::optional<Clock::Monotonic> deadline) {
+  static_assert(sizeof(State) == 1024 - 2 * sizeof(void*), "with its control block");
   auto state = std::make_shared<State>(parent.state_);
-  state->deadline = parent.deadline();
-  if (deadline && (!state->deadline || *deadline < *state->deadline)) state->deadline = deadline;
+  if (parent.state_ != nullptr) state->deadline = parent.state_->deadline;
+  if (deadline) state->deadline = std::min(state->deadline, *deadline);
   Context child(std::move(state));
   child.may_block_ = parent.may_block_;
   return child;
@@ -188,11 +235,12 @@ Context Context::WithMayBlock(bool may_block) const {
 }
 
 std::optional<Clock::Monotonic> Context::deadline() const {
-  return state_ != nullptr ? state_->deadline : std::nullopt;
+  if (state_ == nullptr || state_->deadline == kNoDeadline) return std::nullopt;
+  return state_->deadline;
 }
 
 void Context::LimitTo(Clock::Monotonic deadline) {
-  if (!state_->deadline || deadline < *state_->deadline) state_->deadline = deadline;
+  state_->deadline = std::min(state_->deadline, deadline);
 }
 
 void Context::Cancel(Status why) const {
@@ -205,7 +253,7 @@ void Context::Cancel(Status why) const {
 Status Context::Err(const Clock& clock) const {
   if (state_ == nullptr) return {};
   if (const State* ended = state_->FindEnded()) return ended->why;
-  if (state_->deadline && clock.Now() >= *state_->deadline) {
+  if (state_->deadline != kNoDeadline && clock.Now() >= state_->deadline) {
     return {Reason::kTimeout, "context deadline exceeded"};
   }
   return {};
@@ -242,7 +290,7 @@ const Context::SlotBase* Context::Find(const Type* type) const {
   const std::size_t place = PlaceOf(type);
   for (const State* state = state_.get(); state != nullptr; state = state->parent.get()) {
     // Slots are linked from the newest on, so that all older ones are behind this one.
-    const SlotBase* slot = state->newest[place].load(std::memory_order_acquire);
+    const SlotBase* slot = state->FromNumber(state->newest[place].load(std::memory_order_acquire));
     for (; slot != nullptr; slot = slot->next) {
       if (slot->type == type) return slot;
     }
@@ -253,15 +301,15 @@ const Context::SlotBase* Context::Find(const Type* type) const {
 void* Context::Room(std::size_t bytes, std::size_t alignment) {
   // Background is shared by all; a value makes this handle a piece of work of its own.
   if (state_ == nullptr) state_ = std::make_shared<State>(nullptr);
-  return state_->Room(bytes, alignment);
+  return state_->Allocate(bytes, alignment);
 }
 
 // The release pairs with the acquire in Find(). One thread sets values, so that no compare-and-swap
 // is needed.
 void Context::Link(SlotBase& slot) {
-  slot.next = state_->slots;
-  state_->slots = &slot;
-  state_->newest[PlaceOf(slot.type)].store(&slot, std::memory_order_release);
+  slot.next = state_->slots.load(std::memory_order_relaxed);
+  state_->slots.store(&slot, std::memory_order_release);
+  state_->newest[PlaceOf(slot.type)].store(state_->NumberOf(slot), std::memory_order_release);
 }
 
 }  // namespace apiserver::v0

@@ -3,8 +3,7 @@
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <memory_resource>
-#include <new>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
@@ -326,22 +325,46 @@ TEST_CASE("base: each of a hundred values is found", "[base]") {
   CHECK(Found(work, kNumbers) == 99);
 }
 
-// Returns a context that cannot take more memory for its values than it was made with.
-Context WithoutMoreRoom() {
-  std::pmr::memory_resource* const usual =
-      std::pmr::set_default_resource(std::pmr::null_memory_resource());
-  Context ctx = Context::Child(Context::Background());
-  std::pmr::set_default_resource(usual);
-  return ctx;
+// Returns how far the addresses of two values are apart.
+std::size_t Apart(const void* a, const void* b) {
+  const auto from = reinterpret_cast<std::uintptr_t>(a);
+  const auto to = reinterpret_cast<std::uintptr_t>(b);
+  return from < to ? to - from : from - to;
 }
 
-TEST_CASE("base: a thousand bytes of values need no memory beside the context's own", "[base]") {
-  Context ctx = WithoutMoreRoom();
+TEST_CASE("base: 700 bytes of values need no memory beside the context's own", "[base]") {
+  Context ctx = Context::Child(Context::Background());
 
-  ctx.Set(std::array<char, 1'000>{});
+  const auto& first = ctx.Set('a');
+  const auto& rest = ctx.Set(std::array<char, 700>{});
+  const auto& beyond = ctx.Set(1);
 
-  CHECK(ctx.Get<std::array<char, 1'000>>() != nullptr);
-  CHECK_THROWS_AS((ctx.Set(std::array<char, 1'001>{})), std::bad_alloc);
+  CHECK(Apart(&first, &rest) < 40);
+  CHECK(Apart(&rest, &beyond) <= 740);
+}
+
+TEST_CASE("base: values of any size and alignment are kept and found", "[base]") {
+  struct alignas(64) Wide {
+    int value;
+  };
+  struct Large {
+    std::array<char, 100'000> bytes;
+  };
+  Context ctx = Context::Child(Context::Background());
+  ctx.Set('a');
+  ctx.Set(std::array<char, 760>{'b'});
+  Large large{};
+  large.bytes.back() = 'c';
+  ctx.Set(std::move(large));
+  const auto& wide = ctx.Set(Wide{7});
+  ctx.Set(8);
+
+  CHECK(*ctx.Get<char>() == 'a');
+  CHECK(ctx.Get<std::array<char, 760>>()->front() == 'b');
+  CHECK(ctx.Get<Large>()->bytes.back() == 'c');
+  CHECK(ctx.Get<Wide>()->value == 7);
+  CHECK(reinterpret_cast<std::uintptr_t>(&wide) % alignof(Wide) == 0);
+  CHECK(*ctx.Get<int>() == 8);
 }
 
 }  // namespace
