@@ -59,15 +59,15 @@ bool Served::IsResource(const request::RequestInfo& info) const {
 // no allocation here.
 class Served::Stay {
  public:
-  Stay(ServedPtr served, std::weak_ptr<http::Exchange> exchange)
-      : served(std::move(served)), exchange(std::move(exchange)) {}
+  Stay(Served& served, std::weak_ptr<http::Exchange> exchange)
+      : served(served), exchange(std::move(exchange)) {}
   Stay(Stay&& unlinked) noexcept = default;
   Stay& operator=(Stay&&) = delete;
   ~Stay() {
-    if (registered) served->Leave(*this);
+    if (registered) served.Leave(*this);
   }
 
-  ServedPtr served;
+  Served& served;  // Kept by the exchange.
   std::weak_ptr<http::Exchange> exchange;
   bool registered = false;
   // Used under the lock.
@@ -78,7 +78,7 @@ class Served::Stay {
 // `ended_` is checked again under the lock, which End() holds: no request can slip in behind it.
 bool Served::Enter(http::Exchange& exchange) {
   if (!IsLongRunning(exchange)) return !ended_;
-  Stay& stay = exchange.Set(Stay(shared_from_this(), exchange.Share()));
+  Stay& stay = exchange.Set(Stay(*this, exchange.Share()));
   const auto running = running_.Lock();
   if (ended_) return false;
   stay.registered = true;

@@ -59,7 +59,7 @@ class OwnedStorages {
 
 // A resource while it is served, and the requests that end with it. A request keeps the one it
 // began with: it is destroyed after the last of them. Any thread.
-class Served final : public Route, public std::enable_shared_from_this<Served> {
+class Served final : public Route {
  public:
   // `owner`: the handler of the serving chain that serves it; must outlive this.
   Served(const Owner& owner, std::shared_ptr<const endpoints::Installed> installed,

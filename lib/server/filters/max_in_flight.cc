@@ -37,7 +37,7 @@ class MaxInFlight final : public http::Filter, public Seat {
     if (most == 0) return http::Step::Next();
     if (Enter(mutating, most)) {
       exchange.Set(InFlightSeat{mutating});
-      exchange.Set(SeatTaken{this});
+      if (exchange.has_body()) exchange.Set(SeatTaken{this});
       return http::Step::Next();
     }
     // Requests of this group are never rejected.

@@ -30,7 +30,8 @@ struct EndOfWait {
   Context::Registration gone;
 };
 
-// One request under priority and fairness; lives in its exchange.
+// One request under priority and fairness. Lives in its exchange; that of a watch only until the
+// watch has begun, as the watch may go on for hours.
 struct Ticket {
   Controller::Classified classified;
   FlowRequest request = {};
@@ -39,12 +40,19 @@ struct Ticket {
   bool counted = false;     // Counted among those that execute.
   bool given_up = false;    // The seat is given up until the body has come.
   bool dispatched = false;  // Counted in the metric; a seat taken again is not.
-  const flowcontrol::WatchTracker::Subject* watch = nullptr;  // Of a running watch that counts.
+  bool in_head = false;     // The answer's head tells of it.
   std::unique_ptr<EndOfWait> end_of_wait = nullptr;
 
   const flowcontrol::Schema& schema() const { return *classified.schema; }
   QueueSet& queues() const { return *schema().level->queues; }
   bool exempt() const { return schema().level->config.exempt; }
+};
+
+using TicketPtr = std::unique_ptr<Ticket>;
+
+// The subject of a running watch that is counted.
+struct CountedWatch {
+  const flowcontrol::WatchTracker::Subject* subject;
 };
 
 // Implements k8s.io/apiserver/pkg/server/filters/priority-and-fairness.go. A request that waits
@@ -65,8 +73,8 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     const auto& info = exchange.Get<request::RequestInfo>();
     if (info.verb != "watch" && IsLongRunning(exchange)) return http::Step::Next();
     const auth::UserInfo& user = *exchange.Get<auth::UserInfoPtr>();
-    exchange.Set(Ticket{.classified = controller_.Classify(info, user)});
-    exchange.Set(SeatTaken{this});
+    exchange.Set(std::make_unique<Ticket>(Ticket{.classified = controller_.Classify(info, user)}));
+    if (exchange.has_body()) exchange.Set(SeatTaken{this});
     Ticket& ticket = TicketOf(exchange);
     exchange.ChargeTo({.level = std::hash<std::string_view>()(ticket.schema().level->config.name),
                        .flow = ticket.classified.flow_hash,
@@ -96,8 +104,10 @@ class PriorityAndFairness final : public http::Filter, public Seat {
   }
 
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
-    auto* const ticket = exchange.ctx().Mutable<Ticket>();
-    if (!ticket) return;
+    const TicketPtr* const found = exchange.Find<TicketPtr>();
+    if (!found) return;
+    Ticket* const ticket = found->get();
+    ticket->in_head = true;
     // Sending the response takes no seat: waiting requests need not wait for a client that reads
     // slowly, nor for the end of the loop's turn, in which hundreds may be answered.
     if (exchange.answer_is_made()) Finish(*ticket);
@@ -113,16 +123,18 @@ class PriorityAndFairness final : public http::Filter, public Seat {
   }
 
   void End(http::Exchange& exchange, const http::Outcome&) const override {
-    if (!exchange.Find<Ticket>()) return;
-    Ticket& ticket = TicketOf(exchange);
-    // An exchange that has ended does not go on after its wait.
-    EndWait(ticket);
-    Finish(ticket);
-    controller_.watches().ForgetWatch(ticket.watch);
+    if (const TicketPtr* const found = exchange.Find<TicketPtr>(); found && *found) {
+      // An exchange that has ended does not go on after its wait.
+      EndWait(**found);
+      Finish(**found);
+    }
+    if (const auto* watch = exchange.Find<CountedWatch>()) {
+      controller_.watches().ForgetWatch(watch->subject);
+    }
   }
 
  private:
-  static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.ctx().Mutable<Ticket>(); }
+  static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.Get<TicketPtr>(); }
 
   http::Step Start(http::Exchange& exchange, Ticket& ticket) const {
     FlowRequest& request = ticket.request;
@@ -159,9 +171,15 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     watermarks_.executing(ticket.mutating).Add(1, ticket.request.started);
     ticket.counted = true;
     if (ticket.request.info->verb == "watch") {
-      ticket.watch = controller_.watches().RegisterWatch(*ticket.request.info, exchange.query());
+      const auto* const subject =
+          controller_.watches().RegisterWatch(*ticket.request.info, exchange.query());
+      if (subject) exchange.Set(CountedWatch{subject});
       // A watch keeps its seats only until it has begun.
-      exchange.Set(response::WatchInitialized{[this, &ticket] { Finish(ticket); }});
+      exchange.Set(response::WatchInitialized{[this, &exchange] {
+        TicketPtr& begun = *exchange.ctx().Mutable<TicketPtr>();
+        Finish(*begun);
+        if (begun->in_head) begun.reset();
+      }});
     }
     return http::Step::Next();
   }
