@@ -67,9 +67,9 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   Callbacks callbacks;
   Registration parent_link;
   // The slots' room: a request has a dozen, all gone at once.
+  alignas(void*) std::array<std::byte, kRoomBytes> first_room;
   std::byte* free = first_room.data();
   More* more = nullptr;
-  alignas(void*) std::array<std::byte, kRoomBytes> first_room;
 
   // Leaves `first_room` as it is: to clear it would cost as much as all else here.
   explicit State(std::shared_ptr<State> above) : parent(std::move(above)) {}
