@@ -1,6 +1,5 @@
 #include "authz/rbac/decision_cache.h"
 
-#include <cstring>
 #include <functional>
 
 namespace apiserver::v0::authz::rbac {
@@ -33,7 +32,7 @@ void DecisionKey::Add(std::string_view part) {
     return;
   }
   text_[size_++] = static_cast<char>(part.size());
-  std::memcpy(text_.data() + size_, part.data(), part.size());
+  part.copy(text_.data() + size_, part.size());
   size_ += part.size();
 }
 
