@@ -43,7 +43,7 @@ Status Chain::AdmitOnce(const Context& ctx, Attributes& attributes) const {
   for (std::size_t i = 0; i < plugins_.size(); ++i) {
     const auto& plugin = plugins_[i];
     if (!plugin->mutates() || !plugin->Handles(attributes.operation)) continue;
-    const PluginTimer timer(metrics_.get(), i, plugin->name(), Step::kAdmit);
+    const PluginTimer timer(metrics_.get(), {i, plugin->name()}, Step::kAdmit);
     Status status = plugin->Admit(ctx, attributes);
     timer.Observe(attributes.operation, !status.ok());
     // After each plugin, and before its error: the event of a refused request has the annotations
@@ -77,7 +77,7 @@ Status Chain::Validate(const Context& ctx, Attributes attributes) const {
   for (std::size_t i = 0; i < plugins_.size(); ++i) {
     const auto& plugin = plugins_[i];
     if (!plugin->validates() || !plugin->Handles(attributes.operation)) continue;
-    const PluginTimer own(metrics_.get(), i, plugin->name(), Step::kValidate);
+    const PluginTimer own(metrics_.get(), {i, plugin->name()}, Step::kValidate);
     status = plugin->Validate(ctx, attributes);
     own.Observe(attributes.operation, !status.ok());
     TellAudit(ctx, attributes);

@@ -97,13 +97,13 @@ void Metrics::ObserveStep(Step step, Operation operation, bool rejected,
       .Observe(Seconds(took));
 }
 
-void Metrics::ObservePlugin(std::size_t index, std::string_view plugin, Step step,
-                            Operation operation, bool rejected, std::chrono::nanoseconds took) {
-  plugin_series_[index]
+void Metrics::ObservePlugin(const PluginPlace& plugin, Step step, Operation operation,
+                            bool rejected, std::chrono::nanoseconds took) {
+  plugin_series_[plugin.index]
       .Get(step, operation, rejected,
            [&]() -> metrics::Histogram& {
              return plugins_.With(
-                 {plugin, StepName(step), OperationName(operation), BoolName(rejected)});
+                 {plugin.name, StepName(step), OperationName(operation), BoolName(rejected)});
            })
       .Observe(Seconds(took));
 }
@@ -130,8 +130,8 @@ void PluginTimer::Observe(Operation operation, bool rejected) const {
   if (!metrics_) return;
   const std::chrono::nanoseconds took = metrics_->clock().Now() - began_;
   // A timer without a name measures the whole phase.
-  if (plugin_.empty()) return metrics_->ObserveStep(step_, operation, rejected, took);
-  metrics_->ObservePlugin(index_, plugin_, step_, operation, rejected, took);
+  if (plugin_.name.empty()) return metrics_->ObserveStep(step_, operation, rejected, took);
+  metrics_->ObservePlugin(plugin_, step_, operation, rejected, took);
 }
 
 }  // namespace apiserver::v0::admission

@@ -53,6 +53,12 @@ class DurationSeries {
   std::array<std::atomic<metrics::Histogram*>, kSteps * kOperations * 2> found_{};
 };
 
+// A plugin: its place in the chain, from 0 on, and its name.
+struct PluginPlace {
+  std::size_t index = 0;
+  std::string_view name = {};
+};
+
 // The metrics apiserver_admission_* and apiserver_{validating,mutating}_admission_policy_*, with
 // the names and buckets of pkg/admission/metrics. Any thread.
 class Metrics {
@@ -62,9 +68,8 @@ class Metrics {
 
   const Clock& clock() const { return clock_; }
   void ObserveStep(Step step, Operation operation, bool rejected, std::chrono::nanoseconds took);
-  // `index` is the plugin's place in the chain, always that of this name.
-  void ObservePlugin(std::size_t index, std::string_view plugin, Step step, Operation operation,
-                     bool rejected, std::chrono::nanoseconds took);
+  void ObservePlugin(const PluginPlace& plugin, Step step, Operation operation, bool rejected,
+                     std::chrono::nanoseconds took);
   void ObserveWebhook(const WebhookOutcome& outcome);
   void ObserveFailOpen(std::string_view webhook, std::string_view type);
   PolicyMetrics& policies() { return policies_; }
@@ -86,17 +91,16 @@ class Metrics {
 class PluginTimer {
  public:
   // Measures a whole phase.
-  PluginTimer(Metrics* metrics, Step step) : PluginTimer(metrics, 0, "", step) {}
-  PluginTimer(Metrics* metrics, std::size_t index, std::string_view plugin, Step step)
-      : metrics_(metrics), index_(index), plugin_(plugin), step_(step) {
+  PluginTimer(Metrics* metrics, Step step) : PluginTimer(metrics, {}, step) {}
+  PluginTimer(Metrics* metrics, const PluginPlace& plugin, Step step)
+      : metrics_(metrics), plugin_(plugin), step_(step) {
     if (metrics_) began_ = metrics_->clock().Now();
   }
   void Observe(Operation operation, bool rejected) const;
 
  private:
   Metrics* metrics_;
-  std::size_t index_;
-  std::string_view plugin_;
+  PluginPlace plugin_;
   Step step_;
   Clock::Monotonic began_;
 };
