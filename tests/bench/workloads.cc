@@ -216,7 +216,8 @@ Status RunW11Audited(const StartServer& start, Report& report) {
   BENCH_ASSIGN(audit, AuditFolder::New());
   BENCH_ASSIGN(server, start(audit->Flags()));
   if (Status ran = RunIdle(*server, "W11/audit", report); !ran.ok()) return ran;
-  if (audit->Recorded("ResponseStarted")) return {};
+  // The watches may have ended by now, and their ends fill the end of the log.
+  if (audit->Recorded(R"("verb":"watch")")) return {};
   return {Reason::kInternalError, "the audit log does not show the watches"};
 }
 
