@@ -1,15 +1,13 @@
 #include "codec/copy_over.h"
 
 #include <cstddef>
-#include <memory>
-#include <span>
-#include <vector>
+
+#include "runtime/deep_copy.h"
 
 namespace apiserver::v0::codec {
 namespace {
 
 using runtime::Arena;
-using runtime::Member;
 using runtime::Value;
 
 // Strings that the text may hold between one of the value and the next: TypeMeta, which an object's
@@ -57,91 +55,16 @@ class Strings {
   std::size_t at_ = 0;
 };
 
-class Copier {
- public:
-  Copier(std::string_view text, Arena& arena) : strings_(text), arena_(arena) {}
-
-  // In the order of the text.
-  Value Copy(Value value) {
-    Own(value);
-    while (!open_.empty()) {
-      Frame& frame = open_.back();
-      if (frame.left == 0) {
-        open_.pop_back();
-        continue;
-      }
-      --frame.left;
-      if (frame.member == nullptr) {
-        Own(*frame.item++);
-        continue;
-      }
-      Member& member = *frame.member++;
-      member.key = Text(member.key);
-      Own(member.value);
-    }
-    return value;
-  }
-
- private:
-  // The rest of a container whose own array is a copy, and what is in it is not yet.
-  struct Frame {
-    Member* member;
-    Value* item;
-    std::size_t left;
-  };
-
-  template <class T>
-  std::span<T> Array(std::span<const T> from) {
-    if (from.empty()) return {};
-    auto* const to = static_cast<T*>(arena_.Allocate(from.size_bytes(), alignof(T)));
-    std::uninitialized_copy(from.begin(), from.end(), to);
-    return {to, from.size()};
-  }
-
-  std::string_view Text(std::string_view text) {
-    if (text.empty()) return {};
-    const std::string_view found = strings_.Next(text);
-    return found.empty() ? arena_.Copy(text) : found;
-  }
-
-  // Invalidates references to frames.
-  void Own(Value& value) {
-    switch (value.type()) {
-      case Value::Type::kString:
-        value = Value::String(Text(value.AsString()));
-        return;
-      case Value::Type::kRaw:
-        value = Value::Raw(arena_.Copy(value.AsString()));
-        return;
-      case Value::Type::kBytes:
-        value = Value::Bytes(arena_.Copy(value.AsString()));
-        return;
-      case Value::Type::kList: {
-        const std::span<Value> items = Array(value.items());
-        value = Value::List(items);
-        open_.push_back({nullptr, items.data(), items.size()});
-        return;
-      }
-      case Value::Type::kMap: {
-        const std::span<Member> members = Array(value.members());
-        value = Value::Map(members);
-        open_.push_back({members.data(), nullptr, members.size()});
-        return;
-      }
-      default:
-        return;
-    }
-  }
-
-  Strings strings_;
-  Arena& arena_;
-  std::vector<Frame> open_;
-};
-
 }  // namespace
 
 Value CopyOver(std::string_view text, const Value& value, Arena& arena) {
-  return Copier(text, arena).Copy(value);
+  Strings strings(text);
+  const auto copy_text = [&](std::string_view wanted) {
+    if (wanted.empty()) return std::string_view();
+    const std::string_view found = strings.Next(wanted);
+    return found.empty() ? arena.Copy(wanted) : found;
+  };
+  return runtime::DeepCopier(arena, copy_text).Copy(value);
 }
 
 }  // namespace apiserver::v0::codec

@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 
+#include "runtime/arena_span.h"
+#include "runtime/deep_copy.h"
 #include "runtime/member_index.h"
 #include "text/same.h"
 
@@ -21,14 +23,6 @@ std::uint32_t Size32(std::size_t size) {
 template <class T>
 std::span<T> NewArray(std::size_t size, Arena& arena) {
   return {static_cast<T*>(arena.Allocate(size * sizeof(T), alignof(T))), size};
-}
-
-template <class T>
-std::span<T> CopyArray(std::span<const T> from, Arena& arena) {
-  if (from.empty()) return {};
-  const std::span<T> to = NewArray<T>(from.size(), arena);
-  std::uninitialized_copy(from.begin(), from.end(), to.begin());
-  return to;
 }
 
 // Whether two values that are no containers, or empty ones, are the same.
@@ -197,48 +191,8 @@ bool operator==(const Value& a, const Value& b) {
 }
 
 Value Copy(Value value, Arena& arena) {
-  // Copies an array as it is, then replaces each value in it by a deep copy.
-  std::vector<Value*> pending = {&value};
-  const auto own = [&](Value& v) {
-    switch (v.type()) {
-      case Value::Type::kString:
-        v = Value::String(arena.Copy(v.AsString()));
-        break;
-      case Value::Type::kRaw:
-        v = Value::Raw(arena.Copy(v.AsString()));
-        break;
-      case Value::Type::kBytes:
-        v = Value::Bytes(arena.Copy(v.AsString()));
-        break;
-      case Value::Type::kList:
-      case Value::Type::kMap:
-        pending.push_back(&v);
-        break;
-      default:
-        break;
-    }
-  };
-  if (!value.is_list() && !value.is_map()) {
-    pending.clear();
-    own(value);
-  }
-  while (!pending.empty()) {
-    Value& at = *pending.back();
-    pending.pop_back();
-    if (at.is_list()) {
-      const std::span<Value> items = CopyArray(at.items(), arena);
-      at = Value::List(items);
-      for (Value& item : items) own(item);
-    } else {
-      const std::span<Member> members = CopyArray(at.members(), arena);
-      at = Value::Map(members);
-      for (Member& member : members) {
-        member.key = arena.Copy(member.key);
-        own(member.value);
-      }
-    }
-  }
-  return value;
+  const auto copy_text = [&arena](std::string_view text) { return arena.Copy(text); };
+  return DeepCopier(arena, copy_text).Copy(value);
 }
 
 // Copies one level: the other members share their values with `map`.
@@ -270,11 +224,9 @@ Value Without(Value map, std::string_view key, Arena& arena) {
 }
 
 Value MapBuilder::Build() {
-  return Value::Map(CopyArray(std::span<const Member>(members_), arena_));
+  return Value::Map(CopySpan(arena_, std::span<const Member>(members_)));
 }
 
-Value ListBuilder::Build() {
-  return Value::List(CopyArray(std::span<const Value>(items_), arena_));
-}
+Value ListBuilder::Build() { return Value::List(CopySpan(arena_, std::span<const Value>(items_))); }
 
 }  // namespace apiserver::v0::runtime
