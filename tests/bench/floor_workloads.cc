@@ -1,11 +1,6 @@
 #include "bench/floor_workloads.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,43 +19,24 @@
 #include "bench/series.h"
 #include "bench/server_under_test.h"
 #include "bench/temporary_folder.h"
+#include "codec/protobuf_wire.h"
+#include "free_port.h"
 #include "storage/etcd/etcd_server.h"
 
 namespace bench {
 
 namespace {
 
+namespace wire = apiserver::codec::wire;
 using apiserver::Context;
 using apiserver::Reason;
 using apiserver::Result;
 using apiserver::Status;
 using apiserver::http::ClientRequest;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kObjectBytes = 1024;
 constexpr std::size_t kPuts = 20'000;
 constexpr char kPutKey[] = "floor";
-
-// Free at this moment.
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  (void)bind(fd, reinterpret_cast<sockaddr*>(&address), size);
-  (void)getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
-Status WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return {};
-  return {Reason::kInternalError, "cannot write " + path};
-}
 
 // An nghttpd that serves one file, and how to reach it.
 struct FileServer {
@@ -82,7 +58,8 @@ Result<FileServer> StartFileServer(const std::string& folder) {
                                    {"/certificate", pair.certificate_pem},
                                    {"/kubeconfig", kubeconfig},
                                    {"/object", std::string(kObjectBytes, 'x')}}) {
-    if (Status written = WriteFile(folder + name, text); !written.ok()) return written;
+    const Status written = apiserver::RealFileSystem().WriteAtomically(folder + name, text, 0600);
+    if (!written.ok()) return written;
   }
   FileServer files;
   BENCH_ASSIGN(process,
@@ -97,7 +74,7 @@ Result<FileServer> StartFileServer(const std::string& folder) {
   return files;
 }
 
-// Its connections, once it listens.
+// Returns connections to it, once it listens.
 Result<Connections> DialWhenUp(apiserver::http::Dialer& dialer, FileServer& files) {
   for (int tries = 0;; ++tries) {
     auto connections = DialMany(dialer, files.server->dial(), 32);
@@ -107,25 +84,17 @@ Result<Connections> DialWhenUp(apiserver::http::Dialer& dialer, FileServer& file
   }
 }
 
-void AppendVarint(std::string& bytes, std::size_t value) {
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  bytes += static_cast<char>(value);
-}
-
-// etcdserverpb.PutRequest, with the five bytes of gRPC before it.
+// Returns an etcdserverpb.PutRequest behind the five bytes of gRPC.
 std::string PutMessage() {
-  std::string put = "\x0a";
-  AppendVarint(put, sizeof kPutKey - 1);
-  put += kPutKey;
-  put += '\x12';
-  AppendVarint(put, kObjectBytes);
-  put.append(kObjectBytes, 'x');
+  std::string put;
+  wire::PutBytes(1, kPutKey, put);
+  wire::PutBytes(2, std::string(kObjectBytes, 'x'), put);
   std::string message(1, '\0');
   for (int shift = 24; shift >= 0; shift -= 8) message += static_cast<char>(put.size() >> shift);
   return message + put;
 }
 
-// h2load counts what was answered; only etcd knows what was done.
+// Asks etcd for the puts it has done, since h2load counts what was answered.
 Status CheckPuts(int port, std::size_t puts) {
   const auto dialer = apiserver::http::NewDialer();
   BENCH_ASSIGN(connection, dialer->Dial(Context::Background(), {.port = port, .http2 = false}));
@@ -158,7 +127,8 @@ Status RunHttpFloor(Report& report) {
 Status RunEtcdFloor(Report& report) {
   BENCH_ASSIGN(folder, TemporaryFolder::New());
   const std::string message = folder.path() + "/put";
-  if (Status written = WriteFile(message, PutMessage()); !written.ok()) return written;
+  const Status written = apiserver::RealFileSystem().WriteAtomically(message, PutMessage(), 0600);
+  if (!written.ok()) return written;
   BENCH_ASSIGN(etcd, apiserver::storage::etcd::EtcdServer::Start());
   const std::vector<std::string> puts{"h2load",
                                       "--requests=" + std::to_string(kPuts),
@@ -171,10 +141,10 @@ Status RunEtcdFloor(Report& report) {
   std::vector<double> cpu_us;
   std::vector<double> throughput;
   for (int run = 0; run < kRuns; ++run) {
-    const auto started = Clock::now();
+    const auto started = std::chrono::steady_clock::now();
     BENCH_ASSIGN(process, Process::Start(puts, 0));
     BENCH_ASSIGN(cpu, process.Finish());
-    const std::chrono::duration<double> took = Clock::now() - started;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     cpu_us.push_back(cpu * 1e6 / kPuts);
     throughput.push_back(kPuts / took.count());
   }

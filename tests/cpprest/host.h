@@ -19,6 +19,7 @@
 #include "apiserver/base/context.h"
 #include "apiserver/cpprest/mount.h"
 #include "apiserver/http/dialer.h"
+#include "free_port.h"
 
 // A host program's listener with a server mounted in it, and who talks to it.
 namespace apiserver::inline v0::testing {
@@ -31,17 +32,6 @@ inline sockaddr_in Loopback(int port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   return address;
-}
-
-// cpprestsdk does not say which port it has taken.
-inline int FreePort() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof address;
-  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
-  REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
 }
 
 // Limits cpprestsdk's pool to four threads. Its default of 40 wait on one condition variable, and

@@ -2,11 +2,7 @@
 // docs/cpprest-listener.md describes, for the scripts of this folder. Of their flags it heeds
 // --data-dir=FOLDER, where it writes a kubeconfig.
 
-#include <arpa/inet.h>
 #include <cpprest/http_listener.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -21,6 +17,7 @@
 #include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
+#include "free_port.h"
 #include "wardle/install.h"
 
 namespace {
@@ -33,19 +30,6 @@ namespace program = apiserver::program;
 namespace server = apiserver::server;
 using web::http::experimental::listener::http_listener;
 using web::http::experimental::listener::http_listener_config;
-
-// cpprestsdk does not say which port it has taken.
-int FreePort() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  (void)::bind(fd, reinterpret_cast<sockaddr*>(&address), size);
-  (void)::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
 
 http_listener_config Over(const http::KeyPair& pair) {
   http_listener_config config;
