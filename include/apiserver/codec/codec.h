@@ -96,7 +96,8 @@ struct StorageEncoding {
   // more than they hold, because defaults are added.
   std::optional<runtime::BodyMarks> answer;
   // The object that reading `bytes` back gives, but for the revision, if it was wished. Its strings
-  // are in `bytes`, which it keeps. Null: it was not wished, or only reading them tells.
+  // are in `bytes`, which it keeps, unless they are escaped there. Null: it was not wished, or only
+  // reading them tells.
   std::unique_ptr<runtime::Object> content;
 };
 struct StorageWishes {

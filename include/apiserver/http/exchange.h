@@ -184,6 +184,9 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
 
+  // References into the request and its query stay valid, but not those of a watch: they end when
+  // it waits for the first time (LetRequestRest). A filter that needs a text in End() asks again,
+  // or keeps a copy.
   virtual Request& request() = 0;
   const Request& request() const { return const_cast<Exchange*>(this)->request(); }
   virtual const Query& query() const = 0;
