@@ -59,7 +59,8 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   // first word, from one on. Zero: there is no value of any of them. kElsewhere: any slot may be.
   std::array<std::atomic<std::uint16_t>, kPlaces> newest{};
   std::mutex lock;
-  // How many callbacks have run; a condition variable would be larger than all callbacks.
+  // The number of callbacks that have run, which Remove() waits for: a condition variable would be
+  // larger than all callbacks.
   std::atomic<std::uint32_t> runs{0};
   std::uint16_t left = kRoomBytes;  // The bytes behind `free`.
   std::atomic<bool> ended{false};   // Written under `lock`.

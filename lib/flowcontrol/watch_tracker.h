@@ -16,7 +16,7 @@ namespace apiserver::inline v0::flowcontrol {
 // has to tell. k8s.io/apiserver/pkg/util/flowcontrol.WatchTracker. Any thread.
 class WatchTracker final {
  public:
-  // What a watch is about: watches of the same are counted together.
+  // The subject of a watch: watches of the same subject are counted together.
   struct Subject {
     std::string group;
     std::string resource;

@@ -33,8 +33,8 @@ KeptRequest::KeptRequest(std::unique_ptr<Asked> asked) : asked_(std::move(asked)
   asked_->query = Query::Parse(asked_->request.query);
 }
 
-// Of the target only what the path and the query do not tell is written. The query is parsed again
-// rather than kept.
+// Leaves out of the target what the path and the query tell. The parsed query is not kept, since it
+// can be parsed again.
 void KeptRequest::Pack() {
   if (packed_ || !OnHeap(asked_->request.path)) return;
   Request& request = asked_->request;

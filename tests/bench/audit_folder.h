@@ -18,7 +18,7 @@ class AuditFolder {
 
   // The server's flags for it. The log keeps one old file beside it, of 100 MB each.
   std::vector<std::string> Flags() const;
-  // Whether the log's end holds `text`.
+  // Returns whether the log's end holds `text`.
   bool Recorded(std::string_view text) const;
 
  private:

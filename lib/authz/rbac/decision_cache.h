@@ -70,7 +70,7 @@ class DecisionCache {
   static constexpr std::size_t kShards = 8;
   static constexpr std::size_t kSlotsPerShard = 64;
 
-  // Empty until the first decision. Several, so that loops seldom meet at a lock.
+  // Each is empty until its first decision. There are several, so that loops seldom meet at a lock.
   mutable std::array<Guarded<std::vector<Slot>>, kShards> shards_;
 };
 
