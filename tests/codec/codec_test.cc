@@ -310,8 +310,8 @@ TEST_CASE("codec: what was just stored is answered without reading it back", "[c
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"reference":"metadata"}})",
       R"({"metadata":{"uid":"u","selfLink":"s","finalizers":["x"]},"status":{}})",
       R"({"metadata":{"name":"\u2028<\ud83d\ude00","annotations":{"b":"\"","a":"\\"}}})",
-      R"({"metadata":{"name":"a","managedFields":[{"manager":"m","operation":"Update",)"
-      R"("apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{".":{},"f:a":{}}}}]}})"};
+      (R"({"metadata":{"name":"a","managedFields":[{"manager":"m","operation":"Update",)"
+       R"("apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{".":{},"f:a":{}}}}]}})")};
   for (const KindPtr& kind : {FlunderKind(), WidgetKind()}) {
     for (std::string body : bodies) {
       const bool custom = kind->semantics() == runtime::Semantics::kCustomResource;

@@ -488,6 +488,8 @@ TEST_CASE("codec: a deleted object is sent with the revision of its deletion", "
 }
 
 TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
+  // Decoded values refer to the names of its schemas.
+  const auto kind = ThingKind();
   Arena arena;
   ProtobufEnvelope envelope;
   std::string frame;
@@ -495,12 +497,12 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
                                    {.type = watch::EventType::kBookmark,
                                     .resource_version = "12",
                                     .initial_events_end = true},
-                                   {.kind = *ThingKind(), .version = "v1"}, frame)
+                                   {.kind = *kind, .version = "v1"}, frame)
               .ok());
   CHECK(OpenEvent(frame, arena, envelope).AsString() == "BOOKMARK");
   CHECK(envelope.kind == "Thing");
   const Value bookmark =
-      DecodeMessage(envelope.raw, *ThingKind()->FindVersion("v1")->schema, arena).value();
+      DecodeMessage(envelope.raw, *kind->FindVersion("v1")->schema, arena).value();
   CHECK(bookmark["metadata"]["resourceVersion"].AsString() == "12");
   CHECK(bookmark["metadata"]["annotations"]["k8s.io/initial-events-end"].AsString() == "true");
 
@@ -508,7 +510,7 @@ TEST_CASE("codec: bookmarks and errors are watch events too", "[codec]") {
   REQUIRE(AppendWatchEventProtobuf(
               Context::Background(),
               {.type = watch::EventType::kError, .error = meta::NewResourceExpired("too old")},
-              {.kind = *ThingKind(), .version = "v1", .meta_version = "v1"}, failed)
+              {.kind = *kind, .version = "v1", .meta_version = "v1"}, failed)
               .ok());
   CHECK(OpenEvent(failed, arena, envelope).AsString() == "ERROR");
   CHECK(envelope.kind == "Status");
