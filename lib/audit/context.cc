@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "audit/packed_event.h"
+
 namespace apiserver::v0::audit {
 
 AuditContext* AuditContextFrom(const Context& ctx) {
@@ -15,8 +17,9 @@ void AddAnnotation(const Context& ctx, std::string_view key, std::string_view va
   if (!audit || !audit->enabled()) return;
   std::string earlier;
   {
-    auto event = audit->event_.Lock();
-    const auto [at, added] = event->annotations.try_emplace(std::string(key), value);
+    auto collected = audit->collected_.Lock();
+    Event& event = AuditContext::WholeOf(*collected);
+    const auto [at, added] = event.annotations.try_emplace(std::string(key), value);
     if (added || at->second == value) return;
     earlier = at->second;
   }
@@ -41,17 +44,36 @@ Level LevelOf(const Context& ctx) {
 // The time of construction becomes requestReceivedTimestamp.
 AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
     : clock_(clock), log_(log) {
-  auto event = event_.Lock();
-  event->audit_id = std::move(audit_id);
-  event->request_received = clock.WallNow();
+  auto collected = collected_.Lock();
+  collected->event->audit_id = std::move(audit_id);
+  collected->event->request_received = clock.WallNow();
+}
+
+AuditContext::Collected::Collected() : event(std::make_unique<Event>()) {}
+
+AuditContext::Collected::~Collected() = default;
+
+Event& AuditContext::WholeOf(Collected& collected) {
+  if (collected.packed) {
+    collected.event = std::make_unique<Event>(collected.packed->Unpack());
+    collected.packed.reset();
+  }
+  return *collected.event;
+}
+
+void AuditContext::Pack() {
+  auto collected = collected_.Lock();
+  if (!collected->event) return;
+  collected->packed = PackedEvent::Pack(*collected->event);
+  if (collected->packed) collected->event.reset();
 }
 
 // The first call wins, so that the level cannot change between two stages.
 void AuditContext::Init(const RequestAuditConfig& config) {
-  auto event = event_.Lock();
+  auto collected = collected_.Lock();
   if (initialized()) return;
   config_ = config;
-  event->level = config.level;
+  WholeOf(*collected).level = config.level;
   // Pairs with the acquire in initialized(): config_ is read without the lock.
   initialized_.store(true, std::memory_order_release);
 }
@@ -63,12 +85,13 @@ bool AuditContext::Wants(Stage stage) const {
 
 // `last` moves the event out, which saves the copy of two large objects; no stage may follow.
 Event AuditContext::Snapshot(Stage stage, bool last) {
-  auto event = event_.Lock();
-  event->stage = stage;
-  event->stage_timestamp =
-      stage == Stage::kRequestReceived ? event->request_received : clock_.WallNow();
-  if (!last) return *event;
-  return std::move(*event);
+  auto collected = collected_.Lock();
+  Event& event = WholeOf(*collected);
+  event.stage = stage;
+  event.stage_timestamp =
+      stage == Stage::kRequestReceived ? event.request_received : clock_.WallNow();
+  if (!last) return event;
+  return std::move(event);
 }
 
 }  // namespace apiserver::v0::audit

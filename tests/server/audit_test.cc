@@ -374,6 +374,17 @@ TEST_CASE("server: a watch is recorded when it starts and when it ends", "[serve
   CHECK(events[2]->verb == "watch");
   CHECK(events[2]->response_status->code == 200);
   CHECK(Json(events[2]->response_object) == "absent");
+  // All that is known when it starts is told again when it ends.
+  audit::Event ended = *events[2];
+  CHECK(ended.stage_timestamp - ended.request_received >= std::chrono::seconds(1));
+  ended.stage = events[1]->stage;
+  ended.stage_timestamp = events[1]->stage_timestamp;
+  std::erase_if(ended.annotations, [](const auto& each) {
+    return each.first.starts_with("apiserver.latency.k8s.io/");
+  });
+  CHECK(audit::EventListJson({std::make_shared<audit::Event>(ended)}) ==
+        audit::EventListJson({events[1]}));
+  CHECK(ended.user == events[1]->user);
 }
 
 TEST_CASE("server: a strict audit log that cannot be written refuses requests", "[server]") {

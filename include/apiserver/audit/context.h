@@ -32,6 +32,8 @@ void LogImpersonatedUser(const Context& ctx, auth::UserInfoPtr user,
 // there is none. Check it before making data only for the event.
 Level LevelOf(const Context& ctx);
 
+class PackedEvent;
+
 // The policy's decision for one request.
 struct RequestAuditConfig {
   Level level = Level::kNone;
@@ -61,20 +63,30 @@ class AuditContext {
   // Calls `change` with the event, under its lock.
   template <class Change>
   void Visit(Change change) {
-    auto event = event_.Lock();
-    change(*event);
+    auto collected = collected_.Lock();
+    change(WholeOf(*collected));
   }
+  // Keeps the event small until it is needed again, for a request that goes on for long.
+  void Pack();
   // Returns the event as it is now, for this stage. The last one may move it away.
   Event Snapshot(Stage stage, bool last = false);
 
  private:
   friend void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
+  // One of them is null.
+  struct Collected {
+    Collected();
+    ~Collected();
+    std::unique_ptr<Event> event;
+    std::unique_ptr<const PackedEvent> packed;
+  };
+  static Event& WholeOf(Collected& collected);
 
   const Clock& clock_;
   LogSink& log_;
   RequestAuditConfig config_;
   std::atomic<bool> initialized_{false};
-  Guarded<Event> event_;
+  Guarded<Collected> collected_;
 };
 // The value of a context; absent if the server does not audit.
 using AuditContextPtr = std::shared_ptr<AuditContext>;

@@ -175,7 +175,9 @@ class Audit final : public http::Filter {
     AuditContext* const context = ContextOf(exchange);
     if (!context) return;
     SetCode(*context, head.code);
-    if (IsLongRunning(exchange)) auditing_.Process(*context, Stage::kResponseStarted);
+    if (!IsLongRunning(exchange)) return;
+    auditing_.Process(*context, Stage::kResponseStarted);
+    context->Pack();
   }
 
   void End(http::Exchange& exchange, const http::Outcome& outcome) const override {
