@@ -9,6 +9,8 @@ namespace {
 // Timers of a second and more share buckets of this width, so that those of thousands of
 // connections are a few entries.
 constexpr std::int64_t kCoarseMilliseconds = 64;
+// And those of minutes and more buckets of this one: the ends of watches, spread over half an hour.
+constexpr std::int64_t kLongMilliseconds = 1024;
 
 std::int64_t Milliseconds(Clock::Monotonic time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
@@ -22,7 +24,9 @@ void Timers::Arm(Entry& entry, Clock::Monotonic now, Clock::Monotonic when) {
   // next turn and does not keep this one going.
   std::int64_t tick = std::max<std::int64_t>(Milliseconds(std::max(when, now)) + 1, 0);
   if (when - now >= std::chrono::seconds(1)) {
-    tick = (tick + kCoarseMilliseconds - 1) / kCoarseMilliseconds * kCoarseMilliseconds;
+    const bool is_long = when - now >= std::chrono::minutes(2);
+    const std::int64_t width = is_long ? kLongMilliseconds : kCoarseMilliseconds;
+    tick = (tick + width - 1) / width * width;
   }
   Entry*& head = buckets_[tick];
   entry.tick_ = tick;

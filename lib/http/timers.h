@@ -10,8 +10,8 @@
 namespace apiserver::inline v0::http {
 
 // The timers of one loop. They are intrusive, so that arming and disarming allocate nothing, and
-// bucketed (by 64 ms if they are a second away or more, else by 1 ms), so that a hundred thousand
-// are cheap. A timer never fires early. Used by one thread.
+// bucketed (by 1,024 ms if they are two minutes away or more, by 64 ms if a second, else by 1 ms),
+// so that a hundred thousand are cheap. A timer never fires early. Used by one thread.
 class Timers {
  public:
   // One timer, a base or a member of the object that it belongs to.

@@ -36,6 +36,28 @@ TEST_CASE("http: timers fire when due, never early, unless disarmed", "[http]") 
   CHECK_FALSE(timers.Next().has_value());
 }
 
+TEST_CASE("http: timers that are minutes away share their time, and are never early", "[http]") {
+  Timers timers;
+  const Clock::Monotonic start(std::chrono::hours(1));
+  std::vector<CountingEntry> entries(60'000);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    timers.Arm(entries[i], start, start + std::chrono::minutes(30) + std::chrono::milliseconds(i));
+  }
+
+  std::size_t turns = 0;
+  std::size_t fired = 0;
+  while (const auto next = timers.Next()) {
+    timers.RunDue(*next);
+    ++turns;
+    const auto due = static_cast<std::size_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(*next - start).count() - 30 * 60'000);
+    for (; fired < entries.size() && entries[fired].fired == 1; ++fired) REQUIRE(fired <= due);
+    REQUIRE(fired + 1100 > std::min(due, entries.size()));
+  }
+  CHECK(fired == entries.size());
+  CHECK(turns < 70);
+}
+
 TEST_CASE("http: tasks of one thread run in order, on the loop's thread", "[http]") {
   const auto loop = Loop::Create(NullLogSink());
   loop->Start("loop");
