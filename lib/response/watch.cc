@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,23 +36,65 @@ constexpr std::size_t kEventsPerTurn = 64;
 // With less room than this, events are sent one by one.
 constexpr std::size_t kUsualRoom = 16 << 10;
 
+// The form of a watch's events, and where they are counted.
+struct EventForm {
+  Target target;
+  Negotiated negotiated;
+  meta::TableOptions table_options;
+  codec::EncodingShare share;
+  WatchCounters counters;
+};
+
+// Returns whether both are the same, Tables left out.
+bool Same(const EventForm& a, const EventForm& b) {
+  return a.target.kind == b.target.kind && a.target.version == b.target.version &&
+         a.target.table == b.target.table && a.negotiated.type == b.negotiated.type &&
+         a.negotiated.shape == b.negotiated.shape &&
+         a.negotiated.meta_version == b.negotiated.meta_version &&
+         a.negotiated.pretty == b.negotiated.pretty && a.share == b.share &&
+         a.counters.events == b.counters.events && a.counters.sizes == b.counters.sizes;
+}
+
+// The forms of the watches of one loop: thousands of watches have a few. Used on its loop only.
+class EventForms final {
+ public:
+  explicit EventForms(Executor& /*loop*/) {}
+
+  // Returns the same form of another watch if there is one.
+  std::shared_ptr<const EventForm> Share(EventForm form) {
+    const runtime::Kind* const kind = form.target.kind.get();
+    for (auto [each, end] = known_.equal_range(kind); each != end; ++each) {
+      if (auto known = each->second.lock(); known != nullptr && Same(*known, form)) return known;
+    }
+    // Sweeps when there are twice as many, so that the cost of a call stays constant on average.
+    if (known_.size() >= sweep_at_) {
+      std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
+      sweep_at_ = std::max(kFormsMin, 2 * known_.size());
+    }
+    auto shared = std::make_shared<const EventForm>(std::move(form));
+    known_.emplace(kind, shared);
+    return shared;
+  }
+
+ private:
+  static constexpr std::size_t kFormsMin = 16;
+
+  std::unordered_multimap<const runtime::Kind*, std::weak_ptr<const EventForm>> known_;
+  std::size_t sweep_at_ = kFormsMin;
+};
+
 // Encodes events for the stream of one watch.
 class EventWriter {
  public:
-  EventWriter(Target target, Negotiated negotiated, meta::TableOptions table_options,
-              codec::EncodingShare share, WatchCounters counters, std::shared_ptr<http::Loop> loop)
-      : target_(std::move(target)),
-        share_(std::move(share)),
-        counters_(counters),
-        negotiated_(std::move(negotiated)),
-        table_options_(table_options),
-        loop_(std::move(loop)) {}
+  // `loop`: the loop of all events, which outlives this. Null: they are not shared.
+  EventWriter(std::shared_ptr<const EventForm> form, http::Loop* loop)
+      : form_(std::move(form)), loop_(loop) {}
 
   // True if events are binary, and not lines of text.
-  bool binary() const { return negotiated_.type != codec::MediaType::kJson; }
+  bool binary() const { return form_->negotiated.type != codec::MediaType::kJson; }
   // The bytes before an event in a stream that are not part of it.
   std::size_t frame_bytes() const {
-    return negotiated_.type == codec::MediaType::kProtobuf ? 4 : 0;
+    return form_->negotiated.type == codec::MediaType::kProtobuf ? 4 : 0;
   }
 
   // Makes the encodings of one turn's objects that must be converted, in one call of a converter
@@ -63,13 +108,13 @@ class EventWriter {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const runtime::ObjectPtr& object = events[i].object;
-      if (object == nullptr || object->version() == target_.version) continue;
+      if (object == nullptr || object->version() == form_->target.version) continue;
       objects.push_back(object);
       places.push_back(i);
     }
-    auto encodings = runtime::Object::FindEncodings(objects, target_.version, format());
-    Status status =
-        codec::FillEncodings(ctx, objects, {target_.version, format(), share_}, encodings);
+    auto encodings = runtime::Object::FindEncodings(objects, form_->target.version, format());
+    Status status = codec::FillEncodings(
+        ctx, objects, {form_->target.version, format(), form_->share}, encodings);
     made.resize(events.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (encodings[i] == nullptr) {
@@ -92,7 +137,7 @@ class EventWriter {
     } else {
       AppendShared(ctx, {event, std::move(made)}, out);
     }
-    counters_.Count(out.size() - before);
+    form_->counters.Count(out.size() - before);
   }
 
  private:
@@ -103,20 +148,20 @@ class EventWriter {
   };
 
   runtime::Format format() const {
-    return negotiated_.type == codec::MediaType::kProtobuf ? runtime::Format::kProtobuf
-                                                           : runtime::Format::kJson;
+    return form_->negotiated.type == codec::MediaType::kProtobuf ? runtime::Format::kProtobuf
+                                                                 : runtime::Format::kJson;
   }
   bool ConvertsTogether() const {
-    if (!target_.kind->converter().may_wait()) return false;
-    if (format() == runtime::Format::kProtobuf) return negotiated_.shape == Shape::kObject;
-    return negotiated_.shape != Shape::kTable ||
-           table_options_.include_object != meta::IncludeObject::kNone;
+    if (!form_->target.kind->converter().may_wait()) return false;
+    if (format() == runtime::Format::kProtobuf) return form_->negotiated.shape == Shape::kObject;
+    return form_->negotiated.shape != Shape::kTable ||
+           form_->table_options.include_object != meta::IncludeObject::kNone;
   }
 
   // Appends the line that another watch of the loop has left, or makes it. An error is not left: it
   // may be gone the next time.
   void AppendShared(const Context& ctx, const Sent& sent, std::string& out) {
-    const EventLines::Form form{.target = target_, .negotiated = negotiated_};
+    const EventLines::Form form{.target = form_->target, .negotiated = form_->negotiated};
     // Not before, as the watch may have begun on the pool.
     if (lines_ == nullptr) lines_ = loop_->Local<EventLines>();
     const auto [line, wanted] = lines_->Find(sent.event, form);
@@ -133,10 +178,10 @@ class EventWriter {
   // back. False: an ERROR event was appended instead.
   bool AppendFramed(const Context& ctx, const Sent& sent, std::string& out) {
     const watch::Event& event = sent.event;
-    if (negotiated_.type == codec::MediaType::kProtobuf) {
+    if (form_->negotiated.type == codec::MediaType::kProtobuf) {
       return AppendProtobuf(ctx, sent, out);
     }
-    if (negotiated_.type == codec::MediaType::kCbor) {
+    if (form_->negotiated.type == codec::MediaType::kCbor) {
       std::string object;
       watch::EventType type = event.type;
       const Status status = AppendJsonObject(ctx, sent, object);
@@ -196,7 +241,7 @@ class EventWriter {
     // Only a DELETED event has another revision than its object.
     const bool deleted = event.type == watch::EventType::kDeleted;
     const std::string revision = deleted ? event.resource_version : "";
-    if (negotiated_.shape == Shape::kTable) {
+    if (form_->negotiated.shape == Shape::kTable) {
       const std::size_t known = sent.made != nullptr ? 1 : 0;
       const std::string list_meta =
           ListMetaJson(event.resource_version.empty() ? std::string(object->resource_version())
@@ -204,12 +249,12 @@ class EventWriter {
                        "", std::nullopt);
       ASSIGN_OR_RETURN(const auto document,
                        NewTableDocument(ctx, {object}, list_meta,
-                                        {.target = target_,
-                                         .options = table_options_,
-                                         .meta_version = negotiated_.meta_version,
+                                        {.target = form_->target,
+                                         .options = form_->table_options,
+                                         .meta_version = form_->negotiated.meta_version,
                                          .with_columns = !std::exchange(columns_sent_, true),
                                          .resource_version = revision,
-                                         .encodings = share_,
+                                         .encodings = form_->share,
                                          .kept = {&sent.made, known}}));
       out += WholeOf(*document);
       out.pop_back();  // The newline: a frame has its own.
@@ -217,17 +262,17 @@ class EventWriter {
     }
     runtime::EncodingPtr encoding = sent.made;
     if (encoding == nullptr) {
-      ASSIGN_OR_RETURN(encoding, codec::EncodingOf(ctx, *object, target_.version,
-                                                   runtime::Format::kJson, share_));
+      ASSIGN_OR_RETURN(encoding, codec::EncodingOf(ctx, *object, form_->target.version,
+                                                   runtime::Format::kJson, form_->share));
     }
-    if (negotiated_.shape != Shape::kObject) {
+    if (form_->negotiated.shape != Shape::kObject) {
       out += "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/" +
-             negotiated_.meta_version + "\",\"metadata\":";
+             form_->negotiated.meta_version + "\",\"metadata\":";
       AppendMetadataWithResourceVersion(*encoding, revision, out);
       out += '}';
       return {};
     }
-    out += object->kind().JsonPrefix(target_.version);
+    out += object->kind().JsonPrefix(form_->target.version);
     if (revision.empty()) {
       encoding->AppendTo(out);
     } else {
@@ -238,24 +283,24 @@ class EventWriter {
 
   // A bookmark is an empty object of the kind with only a revision, as from a Go server.
   Status AppendBookmark(const Context& ctx, const watch::Event& event, std::string& out) {
-    auto object = std::make_shared<runtime::Object>(target_.kind, target_.version);
+    auto object = std::make_shared<runtime::Object>(form_->target.kind, form_->target.version);
     object->Edit("metadata", "resourceVersion") = event.resource_version;
     if (event.initial_events_end) {
       object->Edit("metadata", "annotations", "k8s.io/initial-events-end") = "true";
     }
-    if (target_.kind->semantics() == runtime::Semantics::kGoType) {
+    if (form_->target.kind->semantics() == runtime::Semantics::kGoType) {
       RETURN_IF_ERROR(runtime::Settle(*object, {.defaults = false}));
     }
     return AppendShaped(ctx, object, {event, nullptr}, out);
   }
 
   bool AppendProtobuf(const Context& ctx, const Sent& sent, std::string& out) {
-    const codec::WatchForm form{.kind = *target_.kind,
-                                .version = target_.version,
-                                .meta_version = negotiated_.shape == Shape::kObject
+    const codec::WatchForm form{.kind = *form_->target.kind,
+                                .version = form_->target.version,
+                                .meta_version = form_->negotiated.shape == Shape::kObject
                                                     ? std::string_view()
-                                                    : negotiated_.meta_version,
-                                .share = share_,
+                                                    : form_->negotiated.meta_version,
+                                .share = form_->share,
                                 .made = sent.made};
     Status status = codec::AppendWatchEventProtobuf(ctx, sent.event, form, out);
     if (status.ok()) return true;
@@ -264,30 +309,41 @@ class EventWriter {
     return false;
   }
 
-  Target target_;
-  codec::EncodingShare share_;
-  WatchCounters counters_;
-  Negotiated negotiated_;
-  meta::TableOptions table_options_;
-  bool columns_sent_ = false;
-  std::shared_ptr<http::Loop> loop_;   // The loop of all events. Null: they are not shared.
+  const std::shared_ptr<const EventForm> form_;
+  http::Loop* const loop_;
   std::shared_ptr<EventLines> lines_;  // Null until the first event.
+  bool columns_sent_ = false;
 };
 
-// The events of one watch until it ends, for all transports.
-class EventSource {
+// The events of one watch until it ends, for all transports. Ends it after `timeout`, by a timer of
+// the loop that is its own.
+class EventSource final : private http::Timers::Entry {
  public:
-  EventSource(http::Exchange& exchange, Context ctx, std::unique_ptr<watch::Stream> stream,
-              Executor::Cancel timer)
-      : exchange_(exchange.Share()),
-        loop_(exchange.loop()),
-        ctx_(std::move(ctx)),
-        stream_(std::move(stream)),
-        timer_(std::move(timer)) {}
+  struct Setup {
+    http::Exchange& exchange;
+    Context ctx;
+    std::unique_ptr<watch::Stream> stream;
+    std::chrono::nanoseconds timeout;
+    bool pooled;  // Pulled on the pool, where its last reference may end.
+  };
+  explicit EventSource(Setup setup)
+      : exchange_(setup.exchange.Share()),
+        loop_(*setup.exchange.shared_loop()),
+        ctx_(std::move(setup.ctx)),
+        stream_(std::move(setup.stream)) {
+    if (loop_.Inside() && !setup.pooled) {
+      loop_.Arm(*this, loop_.now() + setup.timeout);
+      return;
+    }
+    cancel_ = loop_.PostAfter(setup.timeout, [weak = exchange_] {
+      if (const auto live = weak.lock()) live->ctx().Cancel(Over());
+    });
+  }
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
-  ~EventSource() {
-    if (timer_) timer_();
+  ~EventSource() override {
+    if (armed()) loop_.Disarm(*this);
+    if (cancel_) cancel_();
   }
 
   const Context& ctx() const { return ctx_; }
@@ -323,17 +379,28 @@ class EventSource {
     if (std::exchange(initialized_, true)) return;
     auto* wants = ctx_.Mutable<WatchInitialized>();
     if (wants == nullptr) return;
-    if (loop_.Inside()) return wants->call();
+    if (loop_.Inside()) return Tell(*wants);
     loop_.Post([weak = exchange_, wants] {
-      if (const auto live = weak.lock()) wants->call();
+      if (const auto live = weak.lock()) Tell(*wants);
     });
   }
 
+  // Lets what is called go with the call.
+  static void Tell(WatchInitialized& wants) {
+    auto call = std::move(wants.call);
+    call();
+  }
+  static Status Over() { return {Reason::kTimeout, "the watch is over"}; }
+  void Fire() override {
+    // What is cancelled may drop the last reference.
+    if (const auto live = exchange_.lock()) Context(ctx_).Cancel(Over());
+  }
+
   const std::weak_ptr<http::Exchange> exchange_;
-  Executor& loop_;
+  http::Loop& loop_;
   Context ctx_;
   std::unique_ptr<watch::Stream> stream_;
-  Executor::Cancel timer_;
+  Executor::Cancel cancel_;  // Of the timer, if it is not this.
   EndSignal end_;
   bool initialized_ = false;
 };
@@ -344,21 +411,21 @@ using EventLength = std::uint32_t;
 // The body of a watch: pulls events while the peer has room, and holds no bytes of its own.
 class WatchBody final : public http::BodySource {
  public:
-  WatchBody(std::unique_ptr<EventSource> source, EventWriter writer, bool lengths)
+  WatchBody(EventSource::Setup source, EventWriter writer, bool lengths)
       : source_(std::move(source)), writer_(std::move(writer)), lengths_(lengths) {}
 
   // Converts all events of a turn before it writes the first.
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
     std::vector<watch::Event> events;
-    http::Pull pulled = source_->Next(events, out.room(), waker);
+    http::Pull pulled = source_.Next(events, out.room(), waker);
     std::vector<runtime::EncodingPtr> made;
-    if (!writer_.Convert(source_->ctx(), events, made)) pulled = http::Pull::kEnd;
+    if (!writer_.Convert(source_.ctx(), events, made)) pulled = http::Pull::kEnd;
     made.resize(events.size());
     std::string bytes;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const std::size_t start = bytes.size();
       if (lengths_) bytes.append(sizeof(EventLength), '\0');
-      writer_.Append(source_->ctx(), events[i], std::move(made[i]), bytes);
+      writer_.Append(source_.ctx(), events[i], std::move(made[i]), bytes);
       if (lengths_) SetLength(bytes, start);
     }
     if (!bytes.empty()) out.Take(std::move(bytes));
@@ -371,7 +438,7 @@ class WatchBody final : public http::BodySource {
     std::memcpy(bytes.data() + start, &length, sizeof(length));
   }
 
-  std::unique_ptr<EventSource> source_;
+  EventSource source_;
   EventWriter writer_;
   const bool lengths_;
 };
@@ -438,7 +505,6 @@ std::string StreamType(codec::MediaType type) {
 
 }  // namespace
 
-// The deadline is a timer of the loop and ends the watch as a client's leaving does.
 http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> stream,
                       const Target& target, WatchOptions options) {
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/true));
@@ -451,26 +517,32 @@ http::Step WriteWatch(http::Exchange& exchange, std::unique_ptr<watch::Stream> s
   if (socket) {
     ASSIGN_OR_RETURN(socket_options, WatchSocketOptions(exchange.request()));
   }
-  Executor::Cancel timer = exchange.loop().PostAfter(
-      options.timeout, [weak = std::weak_ptr<http::Exchange>(exchange.Share())] {
-        if (auto live = weak.lock()) live->ctx().Cancel({Reason::kTimeout, "the watch is over"});
-      });
-  auto source = std::make_unique<EventSource>(
-      exchange, exchange.ctx().WithMayBlock(options.on_pool), std::move(stream), std::move(timer));
   const bool gzip = !socket && options.watch_list && WantsGzip(exchange, "WatchListCompression");
   // A Table's first event differs from those after it, and on the pool each event would need a
   // lock.
-  std::shared_ptr<http::Loop> loop;
+  http::Loop* loop = nullptr;
   if (negotiated.shape != Shape::kTable && !options.on_pool && !gzip) {
-    loop = exchange.shared_loop();
+    loop = exchange.shared_loop().get();
   }
   const auto* counters = exchange.Find<WatchCounters>();
-  EventWriter writer(target, negotiated, table_options, EncodingShareOf(exchange),
-                     counters ? *counters : WatchCounters(), std::move(loop));
+  EventForm form{.target = target,
+                 .negotiated = negotiated,
+                 .table_options = table_options,
+                 .share = EncodingShareOf(exchange),
+                 .counters = counters ? *counters : WatchCounters()};
+  const bool shared = loop != nullptr && loop->Inside();
+  EventWriter writer(shared ? loop->Local<EventForms>()->Share(std::move(form))
+                            : std::make_shared<const EventForm>(std::move(form)),
+                     loop);
   const std::size_t frame_bytes = writer.frame_bytes();
   const bool binary = writer.binary();
-  std::unique_ptr<http::BodySource> body =
-      std::make_unique<WatchBody>(std::move(source), std::move(writer), /*lengths=*/socket);
+  std::unique_ptr<http::BodySource> body = std::make_unique<WatchBody>(
+      EventSource::Setup{.exchange = exchange,
+                         .ctx = exchange.ctx().WithMayBlock(options.on_pool),
+                         .stream = std::move(stream),
+                         .timeout = options.timeout,
+                         .pooled = options.on_pool || gzip},
+      std::move(writer), /*lengths=*/socket);
   // A compressing body is already pulled on the pool.
   if (options.on_pool && !gzip) body = NewPoolBody(exchange, std::move(body));
   if (socket) {
