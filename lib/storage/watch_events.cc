@@ -37,8 +37,13 @@ void AppendEvent(const Change& change, const Seen& seen, std::vector<watch::Even
 
 }  // namespace
 
-EventMaker::EventMaker(const runtime::Kind& kind, const SelectionPredicate& predicate)
-    : predicate_(predicate), all_(predicate.empty()), together_(LooksTogether(kind, predicate)) {}
+KeptPredicate Keep(const SelectionPredicate& predicate) {
+  if (predicate.empty()) return nullptr;
+  return std::make_unique<const SelectionPredicate>(predicate);
+}
+
+EventMaker::EventMaker(const runtime::Kind& kind, const SelectionPredicate* predicate)
+    : predicate_(predicate), together_(predicate != nullptr && LooksTogether(kind, *predicate)) {}
 
 Status EventMaker::Add(const Context& ctx, const Change& change,
                        std::vector<watch::Event>& events) {
@@ -47,11 +52,11 @@ Status EventMaker::Add(const Context& ctx, const Change& change,
     return {};
   }
   Seen seen{change.now != nullptr, change.before != nullptr};
-  if (seen.now && !all_) {
-    ASSIGN_OR_RETURN(seen.now, MatchesOne(ctx, predicate_, change.now));
+  if (seen.now && predicate_ != nullptr) {
+    ASSIGN_OR_RETURN(seen.now, MatchesOne(ctx, *predicate_, change.now));
   }
-  if (seen.before && !all_) {
-    ASSIGN_OR_RETURN(seen.before, MatchesOne(ctx, predicate_, change.before));
+  if (seen.before && predicate_ != nullptr) {
+    ASSIGN_OR_RETURN(seen.before, MatchesOne(ctx, *predicate_, change.before));
   }
   AppendEvent(change, seen, events);
   return {};
@@ -66,7 +71,7 @@ Status EventMaker::Flush(const Context& ctx, std::vector<watch::Event>& events) 
     if (change.now != nullptr) objects.push_back(change.now);
     if (change.before != nullptr) objects.push_back(change.before);
   }
-  ASSIGN_OR_RETURN(const std::vector<bool> matches, MatchAll(ctx, predicate_, objects));
+  ASSIGN_OR_RETURN(const std::vector<bool> matches, MatchAll(ctx, *predicate_, objects));
   std::size_t next = 0;
   for (const Kept& change : kept) {
     Seen seen;
@@ -94,8 +99,7 @@ watch::Event NewErrorEvent(Status error) {
 
 void BookmarkTimes::Schedule(Clock::Monotonic now) {
   next_ = now + std::chrono::duration_cast<Clock::Monotonic::duration>(interval_);
-  if (!deadline_) return;
-  const Clock::Monotonic last = *deadline_ - kBeforeDeadline;
+  const Clock::Monotonic last = deadline_ - kBeforeDeadline;
   if (last > now) next_ = std::min(next_, last);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,10 @@
 
 // The parts that watches of the store and of the cache share.
 namespace apiserver::inline v0::storage {
+
+// The predicate of a watch, which keeps it for hours. Null: it selects everything, as most do.
+using KeptPredicate = std::unique_ptr<const SelectionPredicate>;
+KeptPredicate Keep(const SelectionPredicate& predicate);
 
 // One change of one key.
 struct Change {
@@ -25,8 +30,8 @@ struct Change {
 // kept until Flush(), which converts all of their objects in one call.
 class EventMaker {
  public:
-  // `predicate` must outlive it.
-  EventMaker(const runtime::Kind& kind, const SelectionPredicate& predicate);
+  // `predicate` must outlive it. Null: it selects everything.
+  EventMaker(const runtime::Kind& kind, const SelectionPredicate* predicate);
 
   // Appends the event, if there is one. Errors are those of runtime::Convert; nothing is appended
   // then.
@@ -42,8 +47,7 @@ class EventMaker {
     std::string resource_version;
   };
 
-  const SelectionPredicate& predicate_;
-  const bool all_;
+  const SelectionPredicate* const predicate_;
   const bool together_;
   std::vector<Kept> kept_;
 };
@@ -58,7 +62,7 @@ class BookmarkTimes {
   static constexpr std::chrono::seconds kBeforeDeadline = std::chrono::seconds(2);
 
   BookmarkTimes(std::chrono::nanoseconds interval, std::optional<Clock::Monotonic> deadline)
-      : interval_(interval), deadline_(deadline) {}
+      : interval_(interval), deadline_(deadline.value_or(Clock::Monotonic::max())) {}
 
   Clock::Monotonic next() const { return next_; }
   // Sets the time of the first bookmark, or of the one after that which was just sent.
@@ -66,7 +70,7 @@ class BookmarkTimes {
 
  private:
   std::chrono::nanoseconds interval_;
-  std::optional<Clock::Monotonic> deadline_;
+  Clock::Monotonic deadline_;
   Clock::Monotonic next_ = {};
 };
 

@@ -5,20 +5,20 @@
 
 namespace apiserver::v0::storage::cacher {
 
-BookmarkClock::Ticket::~Ticket() { clock_->state_.Lock()->due.erase({due_, this}); }
+BookmarkClock::Ticket::~Ticket() { clock_.state_.Lock()->due.erase({due_, this}); }
 
 void BookmarkClock::Ticket::Set(Clock::Monotonic due, const Waker& waker) {
   if (waker.empty() || (due == due_ && waker.home() == home_)) return;
   bool start = false;
   {
-    auto state = clock_->state_.Lock();
+    auto state = clock_.state_.Lock();
     state->due.erase({due_, this});
     state->due.emplace(std::pair(due, this), waker);
     start = !std::exchange(state->running, true) && !state->stopped;
   }
   due_ = due;
   home_ = waker.home();
-  if (start) clock_->Start();
+  if (start) clock_.Start();
 }
 
 // Ticks only while a bookmark is due some time: a clock without watches has no timer.

@@ -20,7 +20,8 @@ class BookmarkClock : public std::enable_shared_from_this<BookmarkClock> {
   // The registration of one watch; belongs to one thread, as the watch does.
   class Ticket {
    public:
-    explicit Ticket(std::shared_ptr<BookmarkClock> clock) : clock_(std::move(clock)) {}
+    // `clock` must outlive it.
+    explicit Ticket(BookmarkClock& clock) : clock_(clock) {}
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
     ~Ticket();
@@ -28,7 +29,7 @@ class BookmarkClock : public std::enable_shared_from_this<BookmarkClock> {
     void Set(Clock::Monotonic due, const Waker& waker);
 
    private:
-    std::shared_ptr<BookmarkClock> clock_;
+    BookmarkClock& clock_;
     Clock::Monotonic due_ = {};
     Executor* home_ = nullptr;
   };

@@ -71,9 +71,8 @@ class CacheStream final : public watch::Stream {
   kv::Revision position_;                          // Everything up to this revision has been sent.
   std::unique_ptr<Tree::Iterator> next_of_state_;  // Used while the state is sent.
   std::unique_ptr<store::TailReader> engine_log_;
-  std::unique_ptr<ChangeLog::Cursor> cursor_;
-  std::shared_ptr<ChangeLog> log_;  // The log that the watch began with.
-  bool over_ = false;
+  std::unique_ptr<ChangeLog::Cursor> cursor_;  // Refers to the key of `start_`.
+  std::shared_ptr<ChangeLog> log_;  // The log that the watch began with. Null: it is over.
 };
 
 }  // namespace apiserver::inline v0::storage::cacher

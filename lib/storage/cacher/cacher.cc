@@ -457,7 +457,7 @@ Result<std::unique_ptr<watch::Stream>> Cacher::Open(const Context& ctx, std::str
   RETURN_IF_ERROR(WaitReady(ctx));
 
   CacheStream::Start start;
-  start.scope = {prepared, options.recursive, options.predicate};
+  start.scope = {prepared, options.recursive, Keep(options.predicate)};
   start.bookmarks = options.allow_bookmarks;
   start.after = wanted;
   const bool initial = WantsInitialEvents(wanted, options);

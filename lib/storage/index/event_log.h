@@ -48,7 +48,8 @@ class EventLog : public std::enable_shared_from_this<EventLog<Entry, Access>> {
   // Wakes the waiting cursors that have not been told of the current revision.
   void WakeBehind();
 
-  // Returns a cursor over the events from revision `from` on whose key begins with `prefix`.
+  // Returns a cursor over the events from revision `from` on whose key begins with `prefix`, whose
+  // text must outlive it.
   std::unique_ptr<Cursor> NewCursor(std::string_view prefix, Revision from);
 
   Revision revision() const { return state_.Lock()->place.next_revision - 1; }

@@ -8,7 +8,7 @@ namespace apiserver::v0::storage::index {
 void WaitList::Add(Waiter& waiter, const Waker& waker) {
   waiter.waker = waker;
   if (waiter.list_index != Waiter::kNone) return;
-  waiter.list_index = waiters_.size();
+  waiter.list_index = static_cast<std::uint32_t>(waiters_.size());
   waiters_.push_back(&waiter);
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +19,13 @@ struct LogPlace {
 // A reader that waits for events of a prefix. Owned by a cursor; everything but `prefix` is guarded
 // by the lock of the log.
 struct Waiter {
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
 
-  std::string prefix;
+  std::string_view prefix;
   LogPlace place;
   Waker waker;
-  std::size_t list_index = kNone;  // The index in the WaitList; kNone: not waiting.
-  bool passed = false;             // True if the log took it past events of other prefixes.
+  std::uint32_t list_index = kNone;  // The index in the WaitList; kNone: not waiting.
+  bool passed = false;               // True if the log took it past events of other prefixes.
 };
 
 // The waiters of one log. The caller holds the log's lock, and uses the wakers it is given after it

@@ -1,6 +1,7 @@
 #include "storage/memory/tail.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "storage/kv/errors.h"
@@ -14,7 +15,10 @@ constexpr std::size_t kBatchEventsMax = 256;
 class LogTail final : public kv::Tail {
  public:
   LogTail(std::shared_ptr<ChangeLog> log, std::string_view prefix, kv::Revision from)
-      : log_(std::move(log)), from_(from), cursor_(log_->NewCursor(prefix, from)) {}
+      : log_(std::move(log)),
+        prefix_(prefix),
+        from_(from),
+        cursor_(log_->NewCursor(prefix_, from)) {}
 
   State Next(kv::EventBatch& batch, const Waker& waker) override {
     batch.events.clear();
@@ -44,6 +48,7 @@ class LogTail final : public kv::Tail {
 
  private:
   std::shared_ptr<ChangeLog> log_;
+  const std::string prefix_;
   kv::Revision from_;
   std::unique_ptr<ChangeLog::Cursor> cursor_;
   Status status_;

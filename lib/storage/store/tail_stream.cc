@@ -28,7 +28,7 @@ Status TailReader::Append(const Context& ctx, const kv::Event& event,
     if (!now.ok()) return NewCorruptEvent(now.status(), false);
     change.now = *std::move(now);
   }
-  if (put && scope_.predicate.empty()) {
+  if (put && scope_.predicate == nullptr) {
     // The object before is not looked at, so it need not even be readable.
     if (event.previous.value != nullptr) change.before = change.now;
   } else if (event.previous.value != nullptr) {

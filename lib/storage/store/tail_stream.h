@@ -19,7 +19,7 @@ using DecodeKeyValue =
 struct WatchScope {
   std::string key;
   bool recursive = true;  // If false, exactly `key`.
-  SelectionPredicate predicate;
+  KeptPredicate predicate;
 
   bool Covers(std::string_view other) const { return recursive || other == key; }
 };
@@ -33,7 +33,7 @@ class TailReader {
       : tail_(std::move(tail)),
         scope_(scope),
         decode_(std::move(decode)),
-        maker_(kind, scope.predicate) {}
+        maker_(kind, scope.predicate.get()) {}
 
   // Reads as watch::Stream::Next does; an error that ends the stream is appended as an event.
   // Objects are converted with `ctx` if the predicate wants it.

@@ -30,7 +30,7 @@ class StoreStream final : public watch::Stream {
         options_(options),
         scope_(std::move(scope)),
         start_(std::move(start)),
-        maker_(*options_.kind, scope_.predicate),
+        maker_(*options_.kind, scope_.predicate.get()),
         times_(kBookmarkInterval, start_.deadline) {
     times_.Schedule(options_.clock->Now());
   }
@@ -125,7 +125,8 @@ Result<std::unique_ptr<watch::Stream>> ObjectStore::Watch(const Context& ctx, st
 
   start.deadline = options.deadline;
   auto stream = std::make_unique<StoreStream>(
-      ctx, options_, WatchScope{prepared, options.recursive, options.predicate}, std::move(start));
+      ctx, options_, WatchScope{prepared, options.recursive, Keep(options.predicate)},
+      std::move(start));
   RETURN_IF_ERROR(stream->Follow());
   return std::unique_ptr<watch::Stream>(std::move(stream));
 }
