@@ -102,6 +102,8 @@ class ExchangeDriver final : public Exchange,
     return announced_ != kUnannounced ? std::optional(announced_) : std::nullopt;
   }
   std::size_t unsent_body() const { return queue_.size(); }
+  // Lets a stream's source make what it has. False: it has nothing now, and OnBodyReady follows.
+  bool FetchBody();
   // Moves bytes of the answer to `out`. kWait: OnBodyReady follows. kEnd and kAbort may come with
   // bytes.
   Filled Fill(std::span<char> out);

@@ -186,6 +186,12 @@ bool ExchangeDriver::RunHeads() {
   return true;
 }
 
+bool ExchangeDriver::FetchBody() {
+  if (source_ && !source_dry_ && queue_.empty()) PullSource();
+  queue_.Charge();
+  return !source_dry_ || !queue_.empty() || !source_;
+}
+
 ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
   Filled filled;
   for (int pulls = 0;; ++pulls) {

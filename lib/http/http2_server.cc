@@ -30,7 +30,7 @@ constexpr double kResetPerSecond = 33;
 // server's comes after what is on its way.
 constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
 // Limits how much of a request is still read and dropped once its answer is complete.
-constexpr std::size_t kDiscardBytes = 16 << 20;
+constexpr std::uint32_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
 // An API server is no forward proxy: CONNECT and absolute targets have no meaning here.
@@ -261,6 +261,7 @@ void Http2Server::FinishDrain() {
 // the middle of sending it may not see the answer of a stream that is reset, so for a moment what
 // comes is dropped.
 void Http2Server::Discard(Http2Stream& stream) {
+  stream.discards = true;
   stream.discard_left = kDiscardBytes;
   if (!discard_until_) discard_until_ = wire_.loop()->now() + kDiscardTime;
   const auto over = std::move(stream.exchange);
@@ -278,7 +279,7 @@ void Http2Server::Abandon(std::int32_t id) {
 void Http2Server::EndDiscarding() {
   discard_until_.reset();
   for (const Http2Stream* stream = streams_.get(); stream != nullptr; stream = stream->next.get()) {
-    if (stream->discard_left) Abandon(stream->id());
+    if (stream->discards) Abandon(stream->id());
   }
 }
 
@@ -340,7 +341,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
 
 int Http2Server::OnHeader(std::int32_t id, std::string_view name, std::string_view value) {
   Http2Stream* stream = Arriving(id);
-  if (stream == nullptr || !stream->asked || stream->discard_left) return 0;
+  if (stream == nullptr || !stream->asked || stream->discards) return 0;
   // RFC 9113, 6.5.2: each field counts 32 bytes more than its texts.
   stream->head_bytes += name.size() + value.size() + 32;
   head_bytes_ += name.size() + value.size() + 32;
@@ -416,7 +417,7 @@ int Http2Server::OnFrame(const nghttp2_frame& frame) {
 
 int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   stream.remote_ended |= ends;
-  if (stream.exchange || stream.discard_left) {  // Trailers.
+  if (stream.exchange || stream.discards) {  // Trailers.
     if (ends && stream.exchange) stream.exchange->BodyEnd();
     return 0;
   }
@@ -464,9 +465,10 @@ int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
   }
   // Nothing will read these bytes, so that their window is given back at once.
   (void)nghttp2_session_consume(session_.get(), id, bytes.size());
-  if (stream != nullptr && stream->discard_left) {
-    if (bytes.size() > *stream->discard_left) Abandon(id);
-    *stream->discard_left -= std::min(bytes.size(), *stream->discard_left);
+  if (stream != nullptr && stream->discards) {
+    if (bytes.size() > stream->discard_left) Abandon(id);
+    stream->discard_left -=
+        static_cast<std::uint32_t>(std::min<std::size_t>(bytes.size(), stream->discard_left));
   }
   return 0;
 }
@@ -477,9 +479,12 @@ int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
     CountReset();
   }
   const bool answer = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
-  if (!answer || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+  if (!answer) return 0;
   Http2Stream* stream = Find(frame.hd.stream_id);
-  if (stream != nullptr && !stream->remote_ended) Discard(*stream);
+  if (stream == nullptr) return 0;
+  const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  if (ends && !stream->remote_ended) Discard(*stream);
+  if (!ends && frame.hd.type == NGHTTP2_HEADERS) stream->OnHeadSent();
   return 0;
 }
 

@@ -23,14 +23,42 @@ ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t
 
 }  // namespace
 
-void Http2Stream::Submit(const HeaderBlock& block, bool with_body) {
+// A body that is a stream is ordered once there is some of it. All calls fail only for a stream
+// that is gone, of which OnStreamClose tells.
+void Http2Stream::SubmitHead(const HeaderBlock& block) {
   nghttp2_data_provider provider{};
   provider.source.ptr = this;
   provider.read_callback = ReadBody;
-  // Fails only for a stream that is gone, of which OnStreamClose tells.
-  (void)nghttp2_submit_response(connection_.session(), id_, block.data(), block.size(),
-                                with_body ? &provider : nullptr);
+  if (is_stream_) {
+    (void)nghttp2_submit_headers(connection_.session(), NGHTTP2_FLAG_NONE, id_, nullptr,
+                                 block.data(), block.size(), nullptr);
+  } else {
+    (void)nghttp2_submit_response(connection_.session(), id_, block.data(), block.size(),
+                                  sending_ ? &provider : nullptr);
+  }
   connection_.wire().MarkDirty();
+}
+
+void Http2Stream::SubmitData() {
+  nghttp2_data_provider provider{};
+  provider.source.ptr = this;
+  provider.read_callback = ReadBody;
+  const int failed =
+      nghttp2_submit_data(connection_.session(), NGHTTP2_FLAG_END_STREAM, id_, &provider);
+  if (failed == 0) order_ = Order::kGiven;
+}
+
+bool Http2Stream::HasWindow() const {
+  nghttp2_session* const session = connection_.session();
+  return nghttp2_session_get_remote_window_size(session) > 0 &&
+         nghttp2_session_get_stream_remote_window_size(session, id_) > 0;
+}
+
+void Http2Stream::OnHeadSent() {
+  if (!is_stream_ || !exchange || order_ != Order::kNotYet) return;
+  order_ = Order::kNone;
+  dry_ = HasWindow() && !exchange->FetchBody();
+  if (!dry_) SubmitData();
 }
 
 void Http2Stream::OnAnswer() {
@@ -56,13 +84,14 @@ void Http2Stream::OnAnswer() {
   const bool empty = bytes == 0U;
   sending_ = !bodiless && !empty && exchange->request().method != "HEAD";
   ended_ = !sending_;
-  Submit(block, sending_);
+  is_stream_ = sending_ && exchange->kind() == ExchangeDriver::Kind::kStream;
+  SubmitHead(block);
   if (close) connection_.Drain();
 }
 
 ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
   if (dry_ || !exchange) {
-    deferred_ = true;
+    order_ = Order::kDeferred;
     return NGHTTP2_ERR_DEFERRED;
   }
   const auto filled = exchange->Fill(out);
@@ -71,8 +100,14 @@ ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
       break;
     case ExchangeDriver::FillState::kWait:
       dry_ = true;
-      if (filled.bytes > 0) break;
-      deferred_ = true;
+      if (filled.bytes > 0) {
+        if (!is_stream_) break;
+        // The order ends with this frame, and the stream goes on.
+        order_ = Order::kNone;
+        flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        break;
+      }
+      order_ = Order::kDeferred;
       return NGHTTP2_ERR_DEFERRED;
     case ExchangeDriver::FillState::kEnd:
       ended_ = true;
@@ -89,8 +124,14 @@ ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
 // nghttp2 asks again only if it is told to, and only once it has been refused.
 void Http2Stream::OnBodyReady() {
   dry_ = false;
-  if (!std::exchange(deferred_, false)) return;
-  (void)nghttp2_session_resume_data(connection_.session(), id_);
+  if (order_ == Order::kNone) {
+    SubmitData();
+  } else if (order_ == Order::kDeferred) {
+    order_ = Order::kGiven;
+    (void)nghttp2_session_resume_data(connection_.session(), id_);
+  } else {
+    return;
+  }
   connection_.wire().MarkNews();
 }
 

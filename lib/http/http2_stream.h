@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "http/driver.h"
@@ -32,7 +31,7 @@ class Http2Connection {
 class Http2Stream final : public ServerStream {
  public:
   Http2Stream(Http2Connection& connection, std::int32_t id)
-      : asked(std::make_unique<Asked>()), connection_(connection), id_(id) {}
+      : asked(std::make_unique<Asked>()), id_(id), connection_(connection) {}
 
   void OnAnswer() override;
   void OnBodyReady() override;
@@ -40,6 +39,8 @@ class Http2Stream final : public ServerStream {
   void OnBodyConsumed(std::size_t bytes) override;
   void Cut() override;
 
+  // Called when nghttp2 has sent a head.
+  void OnHeadSent();
   // Gives nghttp2 the DATA of the answer.
   ssize_t Read(std::span<char> out, std::uint32_t& flags);
   // Returns whether a body is being sent.
@@ -52,37 +53,53 @@ class Http2Stream final : public ServerStream {
   // Set while the head arrives; then the exchange has it.
   std::unique_ptr<Asked> asked;
   // Counted against the listener's limits.
-  std::size_t fields = 0;
   std::size_t head_bytes = 0;
-  // The Content-Length, if there is one.
-  bool has_length = false;
-  std::uint64_t length = 0;
-  bool expect_continue = false;
-  bool refused = false;       // The head is too large: 431.
-  bool remote_ended = false;  // The request is complete.
-  // The bytes of the request that are still dropped. Set once the answer is complete before it.
-  std::optional<std::size_t> discard_left;
+  std::uint64_t length = 0;  // The Content-Length, if there is one.
   // Null before the head is complete, and after the answer is over.
   std::shared_ptr<ExchangeDriver> exchange;
 
-  std::int32_t id() const { return id_; }
   // Links of the connection's list of streams.
   Http2Stream* previous = nullptr;
   std::unique_ptr<Http2Stream> next;
 
+  std::int32_t id() const { return id_; }
+  std::uint32_t fields = 0;  // Counted against the listener's limits.
+  // The bytes of the request that are still dropped, if it `discards`.
+  std::uint32_t discard_left = 0;
+  bool has_length = false;
+  bool expect_continue = false;
+  bool refused = false;       // The head is too large: 431.
+  bool remote_ended = false;  // The request is complete.
+  bool discards = false;      // The answer was complete before the request.
+
  private:
-  void Submit(const HeaderBlock& block, bool with_body);
+  void SubmitHead(const HeaderBlock& block);
+  void SubmitData();
+  // Returns whether the client takes bytes of this stream now.
+  bool HasWindow() const;
   // Returns whether the whole body may come without another WINDOW_UPDATE, which would be a send of
   // its own while the request is worked on.
   bool FitsWindow() const;
 
-  Http2Connection& connection_;
-  const std::int32_t id_;
+  // nghttp2's order for DATA of a stream. It takes 160 bytes, so that one that waits has none.
+  enum class Order : std::uint8_t {
+    kNotYet,    // The head has not been sent.
+    kNone,      // There was nothing to send.
+    kGiven,     // nghttp2 asks when there is window.
+    kDeferred,  // nghttp2 has asked in vain, and must be told when there are bytes.
+  };
+
   bool sending_ = false;
   bool ended_ = false;
   bool aborted_ = false;
-  bool dry_ = false;       // The source waits.
-  bool deferred_ = false;  // nghttp2 has been told so, and must be told when it has bytes.
+  bool dry_ = false;        // The source waits.
+  bool is_stream_ = false;  // The body is one that may wait for hours.
+  Order order_ = Order::kNotYet;
+  const std::int32_t id_;
+  Http2Connection& connection_;
 };
+
+// A server has one for each watch, and the allocator gives each that is larger 112 bytes.
+static_assert(sizeof(Http2Stream) <= 96);
 
 }  // namespace apiserver::inline v0::http

@@ -381,15 +381,9 @@ TEST_CASE("http: a request's body waits in the client until somebody reads it", 
 // Ten thousand streams of one event source.
 class Stadium {
  public:
-  void Cheer() {
-    std::vector<Waker> wakers;
-    {
-      auto state = state_.Lock();
-      ++state->events;
-      wakers = std::exchange(state->wakers, {});
-    }
-    Waker::WakeAll(wakers);
-  }
+  void Cheer() { Wake(1); }
+  // Wakes all for nothing.
+  void Stir() { Wake(0); }
   std::size_t waiting() { return state_.Lock()->wakers.size(); }
 
   class Seat final : public BodySource {
@@ -415,8 +409,62 @@ class Stadium {
     int events = 0;
     std::vector<Waker> wakers;
   };
+  void Wake(int events) {
+    std::vector<Waker> wakers;
+    {
+      auto state = state_.Lock();
+      state->events += events;
+      wakers = std::exchange(state->wakers, {});
+    }
+    Waker::WakeAll(wakers);
+  }
   Guarded<State> state_;
 };
+
+bool Await(const std::function<bool()>& condition) {
+  const auto until = RealClock().Now() + kPatience;
+  while (!condition() && RealClock().Now() < until) {
+    Notification().WaitFor(std::chrono::milliseconds(1));
+  }
+  return condition();
+}
+
+// Once has no window at first: nothing is made then for a client that takes nothing.
+TEST_CASE("http: a stream that waits sends a frame when it has something, and no other", "[http]") {
+  const bool window = GENERATE(true, false);
+  Stadium stadium;
+  TestService service([&](Exchange& exchange) {
+    exchange.writer().Stream({}, std::make_unique<Stadium::Seat>(stadium));
+    return Step::Done();
+  });
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+  const auto seated = [&stadium] { return stadium.waiting() == 1; };
+  const auto hear_until_now = [&client](const std::string& word) {
+    client.Send(Frame(kPing, 0, 0, word));
+    return client.ReadUntil(word);
+  };
+  const std::string no_window = std::string("\0\4", 2) + Number(0);
+  client.Send(kPreface + Frame(kSettings, 0, 0, window ? "" : no_window) +
+              Frame(kHeaders, 5, 1, kGet));
+  std::string said = hear_until_now("aaaaaaaa");
+  CHECK(Count(said, kHeaders, 1) == 1);
+  if (!window) {
+    CHECK(stadium.waiting() == 0);
+    client.Send(Frame(kWindowUpdate, 0, 1, Number(100)));
+  }
+  REQUIRE(Await(seated));
+  CHECK(Count(said + hear_until_now("bbbbbbbb"), kData, 1) == 0);
+
+  for (int i = 0; i < 3; ++i) {
+    stadium.Cheer();
+    CHECK(Count(client.ReadUntil("event\n"), kData, 1) == 1);
+    REQUIRE(Await(seated));
+    stadium.Stir();
+    REQUIRE(Await(seated));
+    CHECK(Count(hear_until_now("cccccccc"), kData, 1) == 0);
+  }
+}
 
 TEST_CASE("http: ten thousand idle watches hold no thread, and each gets its event", "[http]") {
   struct Spectator final : StreamObserver {
@@ -439,6 +487,7 @@ TEST_CASE("http: ten thousand idle watches hold no thread, and each gets its eve
   std::atomic<int> count{0};
   std::vector<std::unique_ptr<Connection>> connections;
   const auto before = threads();
+  const std::size_t heap = HeapBytes();
   for (int i = 0; i < 100; ++i) {
     connections.push_back(server.Connect());
     for (int j = 0; j < 100; ++j) {
@@ -447,19 +496,14 @@ TEST_CASE("http: ten thousand idle watches hold no thread, and each gets its eve
       REQUIRE(cancel.ok());
     }
   }
-  const auto until = RealClock().Now() + kPatience;
-  const auto await = [&](auto condition) {
-    while (!condition() && RealClock().Now() < until) {
-      Notification().WaitFor(std::chrono::milliseconds(1));
-    }
-    return condition();
-  };
-  REQUIRE(await([&] { return stadium.waiting() == 10'000; }));
+  REQUIRE(Await([&] { return stadium.waiting() == 10'000; }));
   CHECK(threads() == before);
+  // Both sides together, and what a hundred connections take.
+  CHECK((HeapBytes() - heap) / 10'000 < 4300);
 
   stadium.Cheer();
 
-  CHECK(await([&] { return count.load() == 10'000; }));
+  CHECK(Await([&] { return count.load() == 10'000; }));
 }
 
 }  // namespace
