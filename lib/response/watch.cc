@@ -163,7 +163,7 @@ class EventWriter {
   void AppendShared(const Context& ctx, const Sent& sent, std::string& out) {
     const EventLines::Form form{.target = form_->target, .negotiated = form_->negotiated};
     // Not before, as the watch may have begun on the pool.
-    if (lines_ == nullptr) lines_ = loop_->Local<EventLines>();
+    if (lines_ == nullptr) lines_ = loop_->Local<EventLines>().get();
     const auto [line, wanted] = lines_->Find(sent.event, form);
     if (!line.empty()) {
       out += line;
@@ -311,7 +311,7 @@ class EventWriter {
 
   const std::shared_ptr<const EventForm> form_;
   http::Loop* const loop_;
-  std::shared_ptr<EventLines> lines_;  // Null until the first event.
+  EventLines* lines_ = nullptr;  // The loop's. Null until the first event.
   bool columns_sent_ = false;
 };
 
@@ -401,7 +401,7 @@ class EventSource final : private http::Timers::Entry {
   Context ctx_;
   std::unique_ptr<watch::Stream> stream_;
   Executor::Cancel cancel_;  // Of the timer, if it is not this.
-  EndSignal end_;
+  [[no_unique_address]] EndSignal end_;
   bool initialized_ = false;
 };
 
@@ -439,9 +439,12 @@ class WatchBody final : public http::BodySource {
   }
 
   EventSource source_;
-  EventWriter writer_;
+  [[no_unique_address]] EventWriter writer_;
   const bool lengths_;
 };
+
+// A server has thousands, and the allocator gives each that is larger 192 bytes.
+static_assert(sizeof(WatchBody) <= 160);
 
 // Makes a message of each event that has its length before it; a message has no frame of its own.
 class MessageWriter final : public http::ChunkWriter {
