@@ -53,6 +53,9 @@ rocksdb::ColumnFamilyOptions FamilyOptions(std::size_t buffer_bytes,
   family.compression = rocksdb::kNoCompression;
   family.bottommost_compression = rocksdb::kLZ4Compression;
   family.level_compaction_dynamic_level_bytes = true;
+  // As many tables as make a level of `max_bytes_for_level_base`, so that merging them rewrites no
+  // more than they hold.
+  family.level0_file_num_compaction_trigger = 8;
   family.target_file_size_base = 16 << 20;
   family.max_bytes_for_level_base = 64 << 20;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
