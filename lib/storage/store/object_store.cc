@@ -1,5 +1,6 @@
 #include "storage/store/object_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "apiserver/codec/codec.h"
@@ -12,6 +13,20 @@
 #include "storage/store/stored_value.h"
 
 namespace apiserver::v0::storage::store {
+
+namespace {
+
+// Memory is taken for an object as large as the last one and one of so many parts of it.
+constexpr std::size_t kSpareParts = 32;
+// Limits what is taken without need, if the last object was much larger.
+constexpr std::size_t kRoomMax = std::size_t{64} << 10;
+
+// Returns the room to encode an object in. Objects of a kind are much alike.
+std::size_t RoomAfter(std::size_t last_bytes) {
+  return std::min(last_bytes + last_bytes / kSpareParts, kRoomMax);
+}
+
+}  // namespace
 
 ObjectStore::ObjectStore(Options options, const Memory* memory,
                          std::shared_ptr<EvictingShare> share)
@@ -43,7 +58,7 @@ Result<runtime::ObjectPtr> ObjectStore::DecodePlain(std::string_view key, const 
 }
 
 Result<ObjectStore::Creation> ObjectStore::NewCreation(const Context& ctx, std::string_view key,
-                                                       const runtime::Object& object) const {
+                                                       const runtime::Object& object) {
   Creation creation;
   ASSIGN_OR_RETURN(creation.txn.key, PrepareKey(options_.prefix, key, false));
   const std::string_view version = object.resource_version();
@@ -51,7 +66,9 @@ Result<ObjectStore::Creation> ObjectStore::NewCreation(const Context& ctx, std::
   if (!version.empty() && version != "0") {
     return Status(Reason::kInvalid, "resourceVersion should not be set on objects to be created");
   }
-  ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(ctx, object));
+  const codec::StorageWishes wishes{.bytes = RoomAfter(created_bytes_)};
+  ASSIGN_OR_RETURN(creation.encoded, codec::EncodeForStorage(ctx, object, wishes));
+  created_bytes_ = creation.encoded.bytes->size();
   ASSIGN_OR_RETURN(creation.txn.value, Close(options_, creation.txn.key, creation.encoded.bytes));
   return creation;
 }

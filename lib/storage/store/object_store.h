@@ -79,7 +79,7 @@ class ObjectStore final : public Interface {
     codec::StorageEncoding encoded;
   };
   Result<Creation> NewCreation(const Context& ctx, std::string_view key,
-                               const runtime::Object& object) const;
+                               const runtime::Object& object);
   // Interprets `response`.
   Result<runtime::ObjectPtr> Created(const Creation& creation,
                                      const kv::TxnResponse& response) const;
@@ -160,6 +160,7 @@ class ObjectStore final : public Interface {
   Written written_;
   std::atomic<std::int64_t> objects_{-1};  // Negative: not known.
   std::atomic<std::int64_t> average_bytes_{0};
+  std::atomic<std::size_t> created_bytes_{0};  // The size of the last object created.
 };
 
 // Makes a store as New() does, for a cache in front of it.
