@@ -16,7 +16,7 @@ constexpr std::size_t kChangeBytes = 160;
 constexpr std::size_t kEntryBytes = 480;
 
 std::size_t BytesOf(const Entry& entry) {
-  return kEntryBytes + entry.key.size() + (entry.bytes != nullptr ? entry.bytes->size() : 0);
+  return kEntryBytes + entry.key().size() + (entry.bytes != nullptr ? entry.bytes->size() : 0);
 }
 
 // Returns the size of an object's encoding.
@@ -30,12 +30,6 @@ std::int64_t EncodedBytes(const Tree& tree) {
     bytes += EncodedBytes(next.value());
   }
   return bytes;
-}
-
-Entry* NewKey(const std::string& key) {
-  auto* entry = new Entry;
-  entry->key = key;
-  return entry;
 }
 
 // Returns the first of `past` that is newer than `revision`.
@@ -56,9 +50,8 @@ Cache::Cache(store::Options store, Limits limits, const Clock& clock)
 Cache::~Cache() { ForgetAll(*state_.Lock()); }
 
 EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
-  auto* entry = new Entry;
+  auto* entry = Entry::New(kv.key);
   EntryRef owner(entry);
-  entry->key = kv.key;
   entry->revision = kv.mod_revision;
   entry->lease = kv.lease;
   auto opened = store::Open(store_, kv.key, kv.value);
@@ -69,9 +62,8 @@ EntryRef Cache::NewEntry(const kv::KeyValue& kv) const {
 }
 
 EntryRef Cache::NewEntry(const StoredState::Value& value) const {
-  auto* entry = new Entry;
+  auto* entry = Entry::New(value.key);
   EntryRef owner(entry);
-  entry->key = value.key;
   entry->bytes = value.bytes;
   entry->revision = value.revision;
   entry->lease = value.lease;
@@ -133,7 +125,7 @@ std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> event
       change->now = NewEntry(event->kv);
     } else {
       // A placeholder with the key until the tree tells the deleted entry.
-      change->before = EntryRef(NewKey(event->kv.key));
+      change->before = EntryRef(Entry::New(event->kv.key));
     }
   }
   return changes;
@@ -142,7 +134,7 @@ std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> event
 void Cache::Put(State& state, std::vector<ChangeRef>& changes, Clock::Monotonic now) {
   for (ChangeRef& change : changes) {
     auto& made = const_cast<Change&>(*change);  // NOLINT: not shared yet.
-    made.before = made.now ? state.tree.Put(made.now) : state.tree.Erase(made.before->key);
+    made.before = made.now ? state.tree.Put(made.now) : state.tree.Erase(made.before->key());
     state.last_change = made.revision;
     bytes_.fetch_add(EncodedBytes(made.now) - EncodedBytes(made.before), std::memory_order_relaxed);
     if (!made.now && !made.before) {

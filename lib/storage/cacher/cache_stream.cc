@@ -51,8 +51,8 @@ CacheStream::Outcome CacheStream::NextOfState(std::vector<watch::Event>& events,
     }
     for (auto& next = *next_of_state_; next.Valid(); next.Next()) {
       const Entry& entry = *next.value();
-      if (!entry.key.starts_with(scope.key)) break;
-      if (!scope.Covers(entry.key)) continue;
+      if (!entry.key().starts_with(scope.key)) break;
+      if (!scope.Covers(entry.key())) continue;
       if (SizeOf(events) >= end) break;
       if (!entry.unusable.ok()) return Fail(NewCorruptEvent(entry.unusable, false), events);
       const std::string version = std::to_string(entry.revision);

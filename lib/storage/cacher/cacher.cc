@@ -250,7 +250,7 @@ std::optional<StoredState> Cacher::StateInMemory(const Context& ctx) const {
     const Entry& entry = *next.value();
     // An entry that could not be read is read anew from the engine's bytes.
     if (!entry.unusable.ok()) return std::nullopt;
-    state.values.push_back({entry.key, entry.bytes, entry.revision, entry.lease});
+    state.values.push_back({std::string(entry.key()), entry.bytes, entry.revision, entry.lease});
   }
   return state;
 }
@@ -329,7 +329,7 @@ Status Cacher::SelectTogether(const Context& ctx, std::string_view prefix,
     left = std::move(*source.candidates);
   } else {
     for (auto next = source.view.tree.LowerBound(start.key); next.Valid(); next.Next()) {
-      if (!next.value()->key.starts_with(prefix)) break;
+      if (!next.value()->key().starts_with(prefix)) break;
       left.push_back(next.value());
     }
   }
@@ -374,7 +374,8 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
   // Takes one entry. False: the list is complete, cut or refused.
   const auto take = [&](const EntryRef& ref) {
     const Entry& entry = *ref;
-    if (!entry.key.starts_with(prefix) || (!options.recursive && entry.key != prefix)) return false;
+    if (!entry.key().starts_with(prefix) || (!options.recursive && entry.key() != prefix))
+      return false;
     if (paged && std::cmp_greater_equal(list.items.size(), options.limit)) {
       CutList({last_key, prefix, revision, count}, options, list);
       return false;
@@ -383,8 +384,8 @@ Result<runtime::List> Cacher::ListOf(const Context& ctx, std::string_view prefix
       status = NewStorageTimeout(prefix, "request did not complete within requested timeout");
       return false;
     }
-    last_key = entry.key;
-    if (!entry.unusable.ok()) return corrupt.Add(entry.key, entry.unusable);
+    last_key = entry.key();
+    if (!entry.unusable.ok()) return corrupt.Add(entry.key(), entry.unusable);
     if (!all) {
       const auto matches = MatchesOne(ctx, options.predicate, entry.object);
       status = matches.status();

@@ -8,14 +8,14 @@
 #include "apiserver/storage/kv/engine.h"
 #include "storage/index/btree.h"
 #include "storage/index/event_log.h"
+#include "storage/index/keyed.h"
 #include "storage/index/ref.h"
 
 // The entries and changes that a cache is made of.
 namespace apiserver::inline v0::storage::cacher {
 
 // An object under its key at one revision, shared by trees, log and readers.
-struct Entry : index::RefCounted {
-  std::string key;
+struct Entry final : index::Keyed<Entry> {
   kv::Bytes bytes;  // The encoding, decrypted.
   kv::Revision revision = 0;
   kv::LeaseId lease = 0;
@@ -25,7 +25,7 @@ struct Entry : index::RefCounted {
 using EntryRef = index::Ref<const Entry>;
 
 struct KeyOfEntry {
-  std::string_view operator()(const EntryRef& entry) const { return entry->key; }
+  std::string_view operator()(const EntryRef& entry) const { return entry->key(); }
 };
 using Tree = index::BTree<EntryRef, KeyOfEntry>;
 
@@ -36,7 +36,7 @@ struct Change : index::RefCounted {
   EntryRef now;         // Null: the object was deleted.
   EntryRef before;      // Null: the object was created.
 
-  const std::string& key() const { return now ? now->key : before->key; }
+  std::string_view key() const { return now ? now->key() : before->key(); }
 };
 using ChangeRef = index::Ref<const Change>;
 

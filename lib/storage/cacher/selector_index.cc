@@ -111,7 +111,7 @@ Status SelectorIndex::AddChanges(Term& term, const std::vector<ChangeRef>& chang
     for (const ChangeRef& change : some) {
       if (change->before) {
         const std::optional<std::string>& value = values[at++];
-        if (value) (void)term.postings.Erase({*value, change->before->key});
+        if (value) (void)term.postings.Erase({*value, change->before->key()});
       }
       if (change->now) Add(term, change->now, std::move(values[at++]));
     }
@@ -138,13 +138,13 @@ std::vector<EntryRef> SelectorIndex::Collect(const Term& term, const Demand& dem
     auto next = term.postings.LowerBound({value, std::max(query.prefix, query.start)});
     for (; next.Valid(); next.Next()) {
       const Posting& posting = *next.value();
-      if (posting.value != value || !posting.entry->key.starts_with(query.prefix)) break;
+      if (posting.value != value || !posting.entry->key().starts_with(query.prefix)) break;
       entries.push_back(posting.entry);
     }
   }
   if (values.size() > 1) {
     std::sort(entries.begin(), entries.end(),
-              [](const EntryRef& a, const EntryRef& b) { return a->key < b->key; });
+              [](const EntryRef& a, const EntryRef& b) { return a->key() < b->key(); });
   }
   return entries;
 }
@@ -155,15 +155,15 @@ void SelectorIndex::Undo(const std::vector<ChangeRef>& changes, const Query& que
   // change.
   std::map<std::string_view, EntryRef> before;
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-    const std::string& key = (*change)->key();
+    const std::string_view key = (*change)->key();
     if (key.starts_with(query.prefix) && key >= query.start) before[key] = (*change)->before;
   }
-  std::erase_if(entries, [&](const EntryRef& entry) { return before.contains(entry->key); });
+  std::erase_if(entries, [&](const EntryRef& entry) { return before.contains(entry->key()); });
   for (const auto& [key, entry] : before) {
     if (entry) entries.push_back(entry);
   }
   std::sort(entries.begin(), entries.end(),
-            [](const EntryRef& a, const EntryRef& b) { return a->key < b->key; });
+            [](const EntryRef& a, const EntryRef& b) { return a->key() < b->key(); });
 }
 
 SelectorIndex::Term SelectorIndex::Known(const Demand& demand) const {

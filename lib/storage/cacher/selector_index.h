@@ -62,7 +62,7 @@ class SelectorIndex {
   };
   struct KeyOfPosting {
     PostingKey operator()(const PostingRef& posting) const {
-      return {posting->value, posting->entry->key};
+      return {posting->value, posting->entry->key()};
     }
   };
   using PostingTree = index::BTree<PostingRef, KeyOfPosting>;

@@ -35,12 +35,12 @@ LiveRef Batch::Find(std::string_view key) const {
 }
 
 Result<kv::Bytes> Batch::ValueOf(const LiveKey& live, const Op* op) const {
-  if (auto found = written_.find(live.key); found != written_.end()) {
+  if (auto found = written_.find(live.key()); found != written_.end()) {
     return events_[found->second].kv.value;
   }
   // The writer has read this value before it queued; the batch saves reading it again.
   if (op != nullptr && op->known_revision == live.mod_revision) return op->known_value;
-  return LoadValue(store_, live.key, live.mod_revision);
+  return LoadValue(store_, live.key(), live.mod_revision);
 }
 
 void Batch::Txn(Op& op) {
@@ -94,7 +94,7 @@ void Batch::Write(const std::string& key, const kv::Bytes& value, kv::LeaseId le
   leases_.Move(key, previous.lease, lease);
   LiveRef live;
   if (!deleted) {
-    auto* made = new LiveKey(key);
+    auto* made = LiveKey::New(key);
     made->create_revision = created;
     made->mod_revision = revision_;
     made->lease = lease;

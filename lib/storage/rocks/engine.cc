@@ -126,7 +126,7 @@ bool RocksEngine::FailsAlready(Op& op, kv::TxnResponse& response) {
     response.revision = state->revision;
   }
   if (live) {
-    auto value = LoadValue(*store_, live->key, live->mod_revision);
+    auto value = LoadValue(*store_, live->key(), live->mod_revision);
     // The value was superseded and compacted since: the committer decides.
     if (!value.ok()) return false;
     op.known_revision = live->mod_revision;

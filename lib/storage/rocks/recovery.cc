@@ -77,7 +77,7 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
     key_before = it->key().ToString();
     if (head->deleted) continue;
     leases.Move(parts->key, 0, head->lease);
-    auto* live = new LiveKey(std::move(parts->key));
+    auto* live = LiveKey::New(parts->key);
     live->create_revision = head->create_revision;
     live->mod_revision = parts->revision;
     live->lease = head->lease;

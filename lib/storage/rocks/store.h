@@ -14,6 +14,7 @@
 #include "apiserver/storage/rocks/engine.h"
 #include "storage/index/btree.h"
 #include "storage/index/event_log.h"
+#include "storage/index/keyed.h"
 #include "storage/index/ref.h"
 #include "storage/kv/call_gate.h"
 #include "storage/rocks/database.h"
@@ -23,10 +24,7 @@
 namespace apiserver::inline v0::storage::rocks {
 
 // A key that exists, without its value.
-struct LiveKey : index::RefCounted {
-  explicit LiveKey(std::string k) : key(std::move(k)) {}
-
-  const std::string key;
+struct LiveKey final : index::Keyed<LiveKey> {
   Revision create_revision = 0;
   Revision mod_revision = 0;
   kv::LeaseId lease = 0;
@@ -34,7 +32,7 @@ struct LiveKey : index::RefCounted {
 
   kv::KeyValue WithValue(kv::Bytes value) const {
     kv::KeyValue kv;
-    kv.key = key;
+    kv.key = key();
     kv.value = std::move(value);
     kv.create_revision = create_revision;
     kv.mod_revision = mod_revision;
@@ -44,7 +42,7 @@ struct LiveKey : index::RefCounted {
 };
 using LiveRef = index::Ref<const LiveKey>;
 struct LiveKeyOf {
-  std::string_view operator()(const LiveRef& live) const { return live->key; }
+  std::string_view operator()(const LiveRef& live) const { return live->key(); }
 };
 using LiveTree = index::BTree<LiveRef, LiveKeyOf>;
 
