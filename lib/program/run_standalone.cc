@@ -10,6 +10,7 @@
 #include "apiserver/base/directory_lock.h"
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/random.h"
 #include "apiserver/base/verbosity.h"
 #include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
@@ -145,6 +146,7 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   const auto standard_error = NewStderrLogSink(LogLevel::kDebug);
   const auto log = std::make_unique<VerbositySink>(*standard_error, values.v);
   // The server uses what these own, and they log: they are destroyed after it and before the log.
+  const auto identifiers = NewBufferedRandom(SecureRandom());
   const auto tokens = program.tokens ? program.tokens : std::make_shared<groups::TokenObjects>();
   options::Recommended made;
   // First: while another server runs in the directory, the kubeconfig there is that server's.
@@ -164,7 +166,7 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   ASSIGN_OR_RETURN(const auto api, NewServer(program, std::move(config)));
   ASSIGN_OR_RETURN(const auto authorities,
                    FollowClientAuthorities(values, standalone.ca_pem, client_ca, *api, *log));
-  registry::StorageConfig stores{.engine = engine.get()};
+  registry::StorageConfig stores{.engine = engine.get(), .random = identifiers.get()};
   ASSIGN_OR_RETURN(
       const auto encryption,
       values.recommended.etcd.ApplyTo(

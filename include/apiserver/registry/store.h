@@ -50,6 +50,8 @@ struct StorageConfig {
   std::size_t delete_collection_workers = 1;
   bool enable_garbage_collection = true;
   const Clock* clock = &RealClock();
+  // The source of uids and generated names. Those that create much save a system call for each with
+  // NewBufferedRandom.
   Random* random = &SecureRandom();
   // The memory budget for the watch caches' history. Null: only each cache's own limits apply.
   std::shared_ptr<MemoryBudget> memory = nullptr;
