@@ -74,8 +74,9 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Measures an API server; each figure is the median of 5 runs.\n" +
-               bench::WorkloadNames());
+  CLI::App app(
+      "Measures an API server; each figure is the median of 5 runs.\n" + bench::WorkloadNames() +
+      "Stores lie in new folders in $TMPDIR, or in /tmp: TMPDIR=/dev/shm leaves the disk out.");
   app.add_option("workloads", options.workloads, "W1 W3 …")->required();
   app.add_option("--json", options.json, "Also write one JSON object a line here");
   app.add_option("--server", options.server.address, "HOST:PORT of a server that runs already");

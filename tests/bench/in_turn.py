@@ -9,6 +9,7 @@ In each turn each server runs each workload once. The first server is what the o
 everything; --fewer so many times fewer operations of it are measured. It takes part in the workloads
 that need no server of ours. --floors adds what the machine takes without an API server: nghttpd for W1,
 h2load and etcd for W7, RocksDB for W8. Servers run on CPU 0; the driver and etcd on CPU 1.
+Stores lie in new folders in $TMPDIR, or in /tmp: TMPDIR=/dev/shm leaves the disk out.
 """
 
 import argparse
