@@ -50,11 +50,15 @@ std::vector<std::string> Updaters(const Managed& managed) {
 
 }  // namespace
 
-void StripFields(Managers& managers, const std::string& manager, runtime::Arena& arena) {
+FieldSet NobodysFields() {
   static const StripSet strip;
+  return strip.set;
+}
+
+void StripFields(Managers& managers, const std::string& manager, runtime::Arena& arena) {
   const auto found = managers.find(manager);
   if (found == managers.end()) return;
-  found->second.set = found->second.set.Difference(strip.set, arena);
+  found->second.set = found->second.set.Difference(NobodysFields(), arena);
   if (found->second.set.Empty()) managers.erase(found);
 }
 

@@ -7,8 +7,10 @@
 
 namespace apiserver::inline v0::patch::apply {
 
-// Removes fields without owners from those of `manager`: apiVersion, kind and the system's part of
-// metadata. Upstream's stripMetaManager.
+// Returns the fields that nobody owns: apiVersion, kind and the system's part of metadata. The set
+// lives as long as the program.
+FieldSet NobodysFields();
+// Removes fields without owners from those of `manager`. Upstream's stripMetaManager.
 void StripFields(Managers& managers, const std::string& manager, runtime::Arena& arena);
 
 // Makes the oldest updates one entry per version, "ancient-changes", until at most `max` are left.

@@ -132,6 +132,19 @@ Result<Managers> StructuredMerge::Update(Value live, Value now, Managers manager
   return updated;
 }
 
+Result<Comparison> StructuredMerge::Compare(Value live, Value now, const Work& work) const {
+  const ValidationOptions options{.allow_duplicates = true};
+  ASSIGN_OR_RETURN(const TypedValue typed_now, AsTyped(now, *type_, options));
+  ASSIGN_OR_RETURN(const TypedValue typed_live, AsTyped(live, *type_, options));
+  ASSIGN_OR_RETURN(Comparison changes, typed_live.Compare(typed_now, work.arena));
+  if (const auto found = reset_fields_.find(api_version_); found != reset_fields_.end()) {
+    for (FieldSet* const set : {&changes.removed, &changes.modified, &changes.added}) {
+      *set = found->second.Filter(*set, work.arena);
+    }
+  }
+  return changes;
+}
+
 Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, const Work& work) const {
   const auto config = AsTyped(request.config, *type_);
   if (!config.ok()) {

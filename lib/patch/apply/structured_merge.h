@@ -26,6 +26,9 @@ class StructuredMerge final {
   Result<Managers> Update(runtime::Value live, runtime::Value now, Managers managers,
                           const std::string& manager, const Work& work) const;
 
+  // Returns how `now` differs from `live`, without the fields that no manager comes to own here.
+  Result<Comparison> Compare(runtime::Value live, runtime::Value now, const Work& work) const;
+
   struct ApplyRequest {
     runtime::Value live;
     runtime::Value config;
