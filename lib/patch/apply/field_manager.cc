@@ -11,6 +11,7 @@
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "patch/apply/conflict_error.h"
+#include "patch/apply/kept_owners.h"
 #include "patch/apply/last_applied.h"
 #include "patch/apply/managers.h"
 #include "patch/apply/structured_merge.h"
@@ -75,6 +76,7 @@ class FieldManager::Impl {
     runtime::Arena scratch;
     const Work work{ctx, scratch};
     const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
+    if (live != nullptr && KeepOwners({*live, before, object, manager}, work)) return {};
     Managed managed = DecodeLiveOrNew(before, object.metadata()["managedFields"],
                                       !options_.subresource.empty(), scratch);
     // An object without owners is not tracked before the next apply, as by skipNonAppliedManager.
@@ -134,11 +136,44 @@ class FieldManager::Impl {
     const Managed& managed;
   };
 
+  // An update by `manager`.
+  struct Change {
+    const runtime::Object& live;
+    Value owners;  // Those of `live`.
+    runtime::Object& object;
+    std::string_view manager;
+  };
+
+  // Sets the owners of an object that has none, or those of `live`, if the update neither gives nor
+  // takes a field. Returns false, and does nothing, if that cannot be told without their sets.
+  bool KeepOwners(const Change& change, const Work& work) const {
+    const Value sent = change.object.metadata()["managedFields"];
+    // A patch leaves the very list where it is.
+    const bool shared = sent.is_list() && sent.items().data() == change.owners.items().data();
+    if (!shared && !sent.is_null()) return false;
+    auto kept = KeptOwners::Read(change.owners, merge_.api_version(), merge_.type().type(),
+                                 options_.update_managers_max);
+    if (!kept) return false;
+    const auto now = merge_.ToVersioned(change.object, work);
+    const auto was = merge_.ToVersioned(change.live, work);
+    if (!now.ok() || !was.ok()) return false;
+    const auto changes = merge_.Compare(*was, *now, work);
+    const Owner writer{
+        .info = InfoOf(change.manager, kUpdate), .time = Now(), .fields_v1 = Value()};
+    if (!changes.ok() || !kept->Stay(*changes, NobodysFields(), writer)) return false;
+    SetManagedFields(change.object, std::move(*kept).Encode(shared, change.object.arena()));
+    return true;
+  }
+
+  ManagerInfo InfoOf(std::string_view manager, std::string_view operation) const {
+    return {.manager = std::string(manager.empty() ? "unknown" : manager),
+            .operation = std::string(operation),
+            .api_version = merge_.api_version(),
+            .subresource = options_.subresource};
+  }
+
   std::string IdentifierOf(std::string_view manager, std::string_view operation) const {
-    return BuildManagerIdentifier({.manager = std::string(manager.empty() ? "unknown" : manager),
-                                   .operation = std::string(operation),
-                                   .api_version = merge_.api_version(),
-                                   .subresource = options_.subresource});
+    return BuildManagerIdentifier(InfoOf(manager, operation));
   }
 
   runtime::UnixTime Now() const { return runtime::UnixTime::From(options_.clock->WallNow()); }
@@ -152,7 +187,7 @@ class FieldManager::Impl {
                      merge_.Update(was, now, std::move(managed.fields), self, work));
     StripFields(managed.fields, self, arena);
     if (auto changed = managed.fields.extract(self); !changed.empty()) {
-      const std::string identifier = IdentifierOf(manager, "Update");
+      const std::string identifier = IdentifierOf(manager, kUpdate);
       VersionedSet& fields = changed.mapped();
       const auto previous = managed.fields.find(identifier);
       if (previous != managed.fields.end()) {
@@ -192,7 +227,7 @@ class FieldManager::Impl {
       }
     }
     if (!applied.conflicts.empty()) return NewConflictError(applied.conflicts);
-    const std::string identifier = IdentifierOf(attempt.manager, "Apply");
+    const std::string identifier = IdentifierOf(attempt.manager, kApply);
     managed.fields = std::move(applied.managers);
     StripFields(managed.fields, identifier, arena);
     if (applied.changed) managed.times.insert_or_assign(identifier, Now());
@@ -205,7 +240,7 @@ class FieldManager::Impl {
     return merge_.Apply({.live = attempt.live,
                          .config = attempt.config,
                          .managers = managers,
-                         .manager = IdentifierOf(attempt.manager, "Apply"),
+                         .manager = IdentifierOf(attempt.manager, kApply),
                          .force = force},
                         work);
   }
