@@ -306,7 +306,7 @@ Result<std::shared_ptr<const ClientCertificate>> ClientCertificates::Verify(
   if (request.peer == nullptr || request.peer->der.empty()) return nullptr;
   std::shared_ptr<const Authorities> authorities = Current();
   if (authorities == nullptr) return nullptr;
-  const Clock::Wall now = options_.clock->WallNow();
+  const Clock::Wall now = options_.clock->CoarseWallNow();
   const auto finding = Find(request.peer, std::move(authorities), now);
   if (options_.expiration && finding->end != Clock::Wall::max()) {
     options_.expiration->Observe(std::chrono::duration<double>(finding->end - now).count());

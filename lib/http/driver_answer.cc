@@ -46,8 +46,8 @@ void ExchangeDriver::EndEarly(Status error) {
 
 void ExchangeDriver::EndEarlyAfter(std::chrono::nanoseconds delay, Span span, Status (*error)()) {
   if (deadline_set_[static_cast<std::size_t>(span)].exchange(true)) return;
+  if (loop_->Inside()) return ArmDeadline(loop_->now() + delay, span, error);
   const Clock::Monotonic when = RealClock().Now() + delay;
-  if (loop_->Inside()) return ArmDeadline(when, span, error);
   loop_->Post([self = shared_from_this(), when, span, error] {
     if (span == Span::kExchange || self->running_) self->ArmDeadline(when, span, error);
   });

@@ -42,11 +42,13 @@ class ChainBuilder {
   void operator()(FilterPtr filter) {
     const std::string_view name = MeasuredAs(filter->name());
     const bool measured = !name.empty();
-    if (measured && !before_measured_) chain_.push_back(NewFilterStarted());
+    if (measured && !before_measured_) chain_.push_back(NewFilterStarted(*config_.clock));
     before_measured_ = measured;
     chain_.push_back(std::move(filter));
     if (!measured) return;
-    chain_.push_back(NewFilterCompleted(*config_.metrics, name, config_.tracer != nullptr));
+    chain_.push_back(NewFilterCompleted(
+        *config_.metrics,
+        {.name = name, .traced = config_.tracer != nullptr, .clock = config_.clock}));
   }
   // A host's filter is not measured, whatever its name is.
   void Add(const SharedFilters& filters) {

@@ -17,6 +17,8 @@ class Clock {
   virtual Monotonic Now() const = 0;
   // Returns the time for timestamps that people and clients read; it may jump.
   virtual Wall WallNow() const = 0;
+  // The same to within 20 milliseconds, for less: to check whether something has expired.
+  virtual Wall CoarseWallNow() const { return WallNow(); }
 };
 
 // The machine's clock. Lives as long as the process; stateless.

@@ -11,6 +11,7 @@
 #include "apiserver/request/latency.h"
 #include "apiserver/rest/warnings.h"
 #include "server/filters/authentication_metrics.h"
+#include "server/filters/filter_times.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 
@@ -48,7 +49,7 @@ class Authentication final : public http::Filter {
   std::string_view name() const override { return "authentication"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    const Clock::Monotonic start = options_.clock->Now();
+    const Clock::Monotonic start = BeganAt(exchange, *options_.clock);
     // The loopback's token is compared first: it works without an authenticator, and costs no
     // look-up.
     const std::string_view authorization = exchange.request().headers.Get("Authorization");
@@ -133,7 +134,7 @@ class Authentication final : public http::Filter {
 
   void Count(const http::Exchange& exchange, AuthenticationResult result, std::string_view username,
              Clock::Monotonic start) const {
-    const auto took = options_.clock->Now() - start;
+    const auto took = EndedAt(exchange, *options_.clock) - start;
     request::TrackLatency(exchange.ctx(), request::Layer::kAuthentication, took);
     if (metrics_) metrics_->Count(result, username, took);
   }

@@ -9,6 +9,7 @@
 #include "request/attributes.h"
 #include "response/no_sniff.h"
 #include "server/filters/authorization_metrics.h"
+#include "server/filters/filter_times.h"
 #include "server/filters/filters.h"
 #include "server/filters/look_ups.h"
 
@@ -30,7 +31,7 @@ class Authorization final : public http::Filter {
 
   http::Step Begin(http::Exchange& exchange) const override {
     if (!options_.authorizer) return http::Step::Next();
-    const Clock::Monotonic start = options_.clock->Now();
+    const Clock::Monotonic start = BeganAt(exchange, *options_.clock);
     return BeginWithLookUps(exchange, [this, &exchange, start] { return Ask(exchange, start); });
   }
 
@@ -40,7 +41,7 @@ class Authorization final : public http::Filter {
     const auth::Attributes asked = request::AttributesOf(exchange);
     const Result<auth::Verdict> verdict = options_.authorizer->Authorize(exchange.ctx(), asked);
     if (verdict.status().reason() == Reason::kWouldBlock) return verdict.status();
-    const auto took = options_.clock->Now() - start;
+    const auto took = EndedAt(exchange, *options_.clock) - start;
     request::TrackLatency(exchange.ctx(), request::Layer::kAuthorization, took);
     if (metrics_) metrics_->Count(verdict, took);
     if (!verdict.ok()) {

@@ -33,7 +33,9 @@ class Deadline final : public http::Filter {
       }
       if (*parsed > std::chrono::nanoseconds(0)) allowed = std::min(allowed, *parsed);
     }
-    exchange.ctx().LimitTo(clock_.Now() + allowed);
+    // The exchange has read the machine's clock already.
+    const bool real = &clock_ == &RealClock();
+    exchange.ctx().LimitTo((real ? exchange.received() : clock_.Now()) + allowed);
     exchange.EndEarlyAfter(allowed, http::Exchange::Span::kExchange, &TimedOut);
     return http::Step::Next();
   }

@@ -121,10 +121,16 @@ FilterPtr NewPriorityAndFairness(FlowControlParts& parts, std::chrono::milliseco
                                  const Clock& clock, RefusalMetrics counted = {});
 // Counts the responses of handlers.
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed);
-// These two measure the filters between them; if requests are `traced`, a span shows it. The second
-// may be followed by another filter and another NewFilterCompleted, which measures that one.
-FilterPtr NewFilterStarted();
-FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, bool traced);
+// A filter that is measured; see filter_times.h.
+struct MeasuredFilter {
+  std::string_view name;
+  bool traced = false;  // A span shows it.
+  const Clock* clock = &RealClock();
+};
+// These two measure the filters between them. The second may be followed by another filter and
+// another NewFilterCompleted, which measures that one.
+FilterPtr NewFilterStarted(const Clock& clock);
+FilterPtr NewFilterCompleted(RequestMetrics& metrics, const MeasuredFilter& filter);
 struct AuthorizationOptions {
   const auth::Authorizer* authorizer = nullptr;  // Null: everything is allowed.
   const Clock* clock = &RealClock();

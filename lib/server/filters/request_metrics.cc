@@ -6,6 +6,7 @@
 #include "apiserver/base/trace.h"
 #include "apiserver/request/latency.h"
 #include "apiserver/rest/storage.h"
+#include "server/filters/filter_times.h"
 #include "server/filters/filters.h"
 
 namespace apiserver::v0::server {
@@ -88,42 +89,41 @@ class RequestMetricsFilter final : public http::Filter {
   InstalledCheck installed_;
 };
 
-// The time when the measured filter began.
-struct FilterBegan {
-  mutable Clock::Monotonic at;
-};
-
 class FilterStarted final : public http::Filter {
  public:
+  explicit FilterStarted(const Clock& clock) : clock_(clock) {}
   std::string_view name() const override { return "filter-started"; }
   http::Step Begin(http::Exchange& exchange) const override {
-    const auto now = RealClock().Now();
-    if (const auto* began = exchange.Find<FilterBegan>()) {
-      began->at = now;
+    const auto now = clock_.Now();
+    if (const auto* times = exchange.Find<FilterTimes>()) {
+      times->began = now;
     } else {
-      exchange.Set(FilterBegan{now});
+      exchange.Set(FilterTimes{.began = now});
     }
     return http::Step::Next();
   }
+
+ private:
+  const Clock& clock_;
 };
 
 // Measures the filters since NewFilterStarted; the filters after it may be measured by another one.
 class FilterCompleted final : public http::Filter {
  public:
-  FilterCompleted(metrics::Histogram& duration, std::string_view filter, bool traced)
-      : duration_(duration), filter_(filter), traced_(traced) {}
+  FilterCompleted(metrics::Histogram& duration, const MeasuredFilter& filter)
+      : duration_(duration), filter_(filter.name), traced_(filter.traced), clock_(*filter.clock) {}
   std::string_view name() const override { return "filter-completed"; }
   http::Step Begin(http::Exchange& exchange) const override {
-    const auto& began = exchange.Get<FilterBegan>();
-    auto now = RealClock().Now();
-    const auto took = now - began.at;
+    const auto& times = exchange.Get<FilterTimes>();
+    auto now = times.ended ? *std::exchange(times.ended, std::nullopt) : clock_.Now();
+    const auto took = now - times.began;
     duration_.Observe(std::chrono::duration<double>(took).count());
     // The span's own cost must not count for the filter that is measured next.
     if (traced_) {
       trace::StartSpan(exchange.ctx(), filter_, {.age = took}).End();
-      now = RealClock().Now();
+      now = clock_.Now();
     }
-    began.at = now;
+    times.began = now;
     return http::Step::Next();
   }
 
@@ -131,6 +131,7 @@ class FilterCompleted final : public http::Filter {
   metrics::Histogram& duration_;
   const std::string filter_;
   const bool traced_;
+  const Clock& clock_;
 };
 
 }  // namespace
@@ -138,9 +139,9 @@ class FilterCompleted final : public http::Filter {
 FilterPtr NewRequestMetrics(RequestMetrics& metrics, InstalledCheck installed) {
   return std::make_unique<RequestMetricsFilter>(metrics, std::move(installed));
 }
-FilterPtr NewFilterStarted() { return std::make_unique<FilterStarted>(); }
-FilterPtr NewFilterCompleted(RequestMetrics& metrics, std::string_view filter, bool traced) {
-  return std::make_unique<FilterCompleted>(metrics.FilterDuration(filter), filter, traced);
+FilterPtr NewFilterStarted(const Clock& clock) { return std::make_unique<FilterStarted>(clock); }
+FilterPtr NewFilterCompleted(RequestMetrics& metrics, const MeasuredFilter& filter) {
+  return std::make_unique<FilterCompleted>(metrics.FilterDuration(filter.name), filter);
 }
 
 }  // namespace apiserver::v0::server
