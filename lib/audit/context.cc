@@ -87,11 +87,15 @@ bool AuditContext::Wants(Stage stage) const {
 Event AuditContext::Snapshot(Stage stage, bool last) {
   auto collected = collected_.Lock();
   Event& event = WholeOf(*collected);
-  event.stage = stage;
-  event.stage_timestamp =
-      stage == Stage::kRequestReceived ? event.request_received : clock_.WallNow();
+  SetStage(event, stage, std::nullopt);
   if (!last) return event;
   return std::move(event);
+}
+
+void AuditContext::SetStage(Event& event, Stage stage, std::optional<Clock::Wall> now) const {
+  event.stage = stage;
+  if (stage == Stage::kRequestReceived) now = event.request_received;
+  event.stage_timestamp = now ? *now : clock_.WallNow();
 }
 
 }  // namespace apiserver::v0::audit

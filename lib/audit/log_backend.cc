@@ -40,13 +40,18 @@ class LogBackend final : public Backend {
   }
 
   void ProcessEvent(Event&& event) override {
+    if (!ProcessAtOnce(event)) Backend::ProcessEvent(std::move(event));
+  }
+
+  bool ProcessAtOnce(const Event& event) override {
     const std::size_t bytes = BytesOf(event);
-    if (bytes > kEncodedAtOnceMax) return Backend::ProcessEvent(std::move(event));
+    if (bytes > kEncodedAtOnceMax) return false;
     Entry entry{.lines = {}, .events = {}, .count = 1, .done = {}};
     entry.lines.reserve(bytes);
     AppendLine(event, entry.lines);
     entry.bytes = entry.lines.size();
     Take(entry);
+    return true;
   }
 
   // Read without the lock: an old number lets one request more or less be held.

@@ -118,6 +118,20 @@ TEST_CASE("audit: stages the policy omits are not wanted, and the others have th
   CHECK(complete.audit_id == "id");
 }
 
+TEST_CASE("audit: a visit at a stage shows the stage and the time that was read", "[audit]") {
+  Audited one;
+  one.audit->Init({.level = Level::kMetadata});
+  const Clock::Wall read = one.clock.WallNow() + std::chrono::seconds(5);
+
+  one.audit->VisitAt(Stage::kResponseComplete, read, [&](const Event& event) {
+    CHECK(event.stage == Stage::kResponseComplete);
+    CHECK(event.stage_timestamp == read);
+  });
+  one.audit->VisitAt(Stage::kRequestReceived, read, [&](const Event& event) {
+    CHECK(event.stage_timestamp == event.request_received);
+  });
+}
+
 TEST_CASE("audit: the name of what was created is made for a record that lacks it", "[audit]") {
   int made = 0;
   const auto name = [&made] {

@@ -92,6 +92,24 @@ TEST_CASE("audit: what nobody waits for is written although no more comes", "[au
   }
 }
 
+TEST_CASE("audit: the log takes a small event at once, and leaves a large one to its writer",
+          "[audit]") {
+  const auto page = std::make_shared<Guarded<Page::State>>();
+  const auto log =
+      NewIgnoreErrors(NewLogBackend(std::make_unique<Page>(page), {.format = LogFormat::kLegacy}));
+  REQUIRE(log->Run({}).ok());
+  const Event small{.audit_id = "1"};
+  Event large{.audit_id = "2"};
+  large.request_object = std::make_shared<const std::string>(std::string(1 << 20, 'x'));
+
+  CHECK(log->ProcessAtOnce(small));
+  CHECK_FALSE(log->ProcessAtOnce(large));
+  CHECK_FALSE(FakeBackend().ProcessAtOnce(small));
+  log->Shutdown(std::chrono::milliseconds(0));
+
+  CHECK(page->Lock()->text == std::string(kLegacyOfOne) + "\n");
+}
+
 TEST_CASE("audit: a strict log says whether it could write", "[audit]") {
   auto page = std::make_shared<Guarded<Page::State>>();
   Counted counted;

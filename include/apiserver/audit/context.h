@@ -68,10 +68,20 @@ class AuditContext {
   }
   // Keeps the event small until it is needed again, for a request that goes on for long.
   void Pack();
+  // Sets the stage and the time of the event, and calls `use` with it, under its lock. `now`: the
+  // time, if the caller has read it.
+  template <class Use>
+  void VisitAt(Stage stage, std::optional<Clock::Wall> now, Use use) {
+    auto collected = collected_.Lock();
+    Event& event = WholeOf(*collected);
+    SetStage(event, stage, now);
+    use(event);
+  }
   // Returns the event as it is now, for this stage. The last one may move it away.
   Event Snapshot(Stage stage, bool last = false);
 
  private:
+  void SetStage(Event& event, Stage stage, std::optional<Clock::Wall> now) const;
   friend void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
   // One of them is null.
   struct Collected {

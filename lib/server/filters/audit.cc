@@ -78,11 +78,11 @@ void SetCode(AuditContext& context, int code) {
 }
 
 // Annotates a slow request with where its time went: writeLatencyToAnnotation.
-void AnnotateLatency(const http::Exchange& exchange, AuditContext& context, const Clock& clock) {
+void AnnotateLatency(const http::Exchange& exchange, AuditContext& context, Clock::Wall now) {
   constexpr std::chrono::milliseconds kLong(500);
   Clock::Wall received;
   context.Visit([&received](const Event& event) { received = event.request_received; });
-  const std::chrono::nanoseconds total = clock.WallNow() - received;
+  const std::chrono::nanoseconds total = now - received;
   const auto* trackers = exchange.Find<request::LatencyTrackers>();
   if (total <= kLong || !trackers) return;
   bool any = false;
@@ -199,8 +199,9 @@ class Audit final : public http::Filter {
       });
       if (IsLongRunning(exchange)) auditing_.Process(*context, Stage::kResponseStarted);
     }
-    AnnotateLatency(exchange, *context, auditing_.clock());
-    auditing_.Process(*context, Stage::kResponseComplete, /*last=*/true);
+    const Clock::Wall now = auditing_.clock().WallNow();
+    AnnotateLatency(exchange, *context, now);
+    auditing_.Process(*context, Stage::kResponseComplete, /*last=*/true, now);
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "server/requests/auditing.h"
 
+#include <utility>
+
 namespace apiserver::v0::server {
 
 namespace {
@@ -27,10 +29,21 @@ Status Auditing::Run() {
 
 void Auditing::Shutdown() { backend_->Shutdown(kAuditShutdownGrace); }
 
-void Auditing::Process(audit::AuditContext& context, audit::Stage stage, bool last) const {
+// Most events become a line of the log at once, straight from the one that the request collects.
+void Auditing::Process(audit::AuditContext& context, audit::Stage stage, bool last,
+                       std::optional<Clock::Wall> now) const {
   if (!context.Wants(stage)) return;
   metrics_.ObserveEvent();
-  backend_->ProcessEvent(context.Snapshot(stage, last));
+  std::optional<audit::Event> kept;
+  context.VisitAt(stage, now, [&](audit::Event& event) {
+    if (backend_->ProcessAtOnce(event)) return;
+    if (last) {
+      kept.emplace(std::move(event));
+    } else {
+      kept.emplace(event);
+    }
+  });
+  if (kept) backend_->ProcessEvent(*std::move(kept));
 }
 
 }  // namespace apiserver::v0::server

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "apiserver/audit/backend.h"
 #include "apiserver/audit/context.h"
@@ -30,8 +31,10 @@ class Auditing final {
   const Clock& clock() const { return clock_; }
   LogSink& log() const { return log_; }
 
-  // Hands the event to the backend in its present state, if the policy wants this stage.
-  void Process(audit::AuditContext& context, audit::Stage stage, bool last = false) const;
+  // Hands the event to the backend in its present state, if the policy wants this stage. `last`: no
+  // stage follows. `now`: the time, if the caller has read it.
+  void Process(audit::AuditContext& context, audit::Stage stage, bool last = false,
+               std::optional<Clock::Wall> now = std::nullopt) const;
 
  private:
   Auditing(const Config& config, metrics::Registry& registry);
