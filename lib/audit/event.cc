@@ -6,6 +6,7 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
+#include "runtime/time_text.h"
 #include "text/json_sink.h"
 
 namespace apiserver::v0::audit {
@@ -150,9 +151,9 @@ void PutResponseStatus(const ResponseStatus& status, JsonSink& out) {
 }
 
 // A zero time is one that was not set; Wall()'s epoch is never the time of a request.
-std::string MicroTimeUnlessZero(Clock::Wall time) {
+std::string_view MicroTimeUnlessZero(Clock::Wall time, runtime::TimeText& text) {
   if (time == Clock::Wall()) return "";
-  return runtime::FormatMicroTime(runtime::UnixTime::From(time));
+  return runtime::PutMicroTime(runtime::UnixTime::From(time), text);
 }
 
 // Writes the fields of an event without kind and apiVersion.
@@ -178,11 +179,12 @@ void PutEventFields(const Event& event, Members& members) {
   }
   if (event.request_object) members.Name("requestObject").Put(*event.request_object);
   if (event.response_object) members.Name("responseObject").Put(*event.response_object);
-  std::string time = MicroTimeUnlessZero(event.request_received);
+  runtime::TimeText text;
+  std::string_view time = MicroTimeUnlessZero(event.request_received, text);
   members.Time("requestReceivedTimestamp", time);
   // Both are equal in the first stage, where the text is formatted once.
   if (event.stage_timestamp != event.request_received) {
-    time = MicroTimeUnlessZero(event.stage_timestamp);
+    time = MicroTimeUnlessZero(event.stage_timestamp, text);
   }
   members.Time("stageTimestamp", time);
   if (event.annotations.empty()) return;

@@ -1,11 +1,14 @@
 #include "apiserver/runtime/time.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <string_view>
 
 #include "apiserver/base/field_path.h"
 #include "base/from_text.h"
+#include "runtime/time_text.h"
 #include "text/duration.h"
 
 namespace apiserver::v0::runtime {
@@ -158,9 +161,9 @@ void PutTwo(unsigned number, char* out) {
   out[1] = static_cast<char>('0' + number % 10);
 }
 
-// Formats with a fraction of six digits if `micro`. Avoids printf, since it runs for each audited
-// request.
-std::string FormatUtc(UnixTime time, bool micro) {
+// Formats with a fraction of six digits if `micro`. Avoids printf and the heap, since it runs for
+// each audited request.
+std::string_view PutUtc(UnixTime time, bool micro, TimeText& text) {
   constexpr std::int64_t kDay = 86400;
   const std::int64_t seconds = time.seconds;
   const std::int64_t days = (seconds >= 0 ? seconds : seconds - kDay + 1) / kDay;
@@ -168,8 +171,17 @@ std::string FormatUtc(UnixTime time, bool micro) {
   const std::chrono::year_month_day date(
       std::chrono::sys_days(std::chrono::days(static_cast<int>(days))));
   const int year = static_cast<int>(date.year());
-  std::string text = micro ? "0000-00-00T00:00:00.000000Z" : "0000-00-00T00:00:00Z";
-  char* const out = text.data();
+  const std::string_view form = micro ? "0000-00-00T00:00:00.000000Z" : "0000-00-00T00:00:00Z";
+  const bool usual = year >= 0 && year <= 9999;
+  std::array<char, 16> digits{};
+  std::size_t year_size = 4;
+  if (!usual) {
+    year_size = static_cast<std::size_t>(std::snprintf(digits.data(), digits.size(), "%04d", year));
+    std::copy_n(digits.data(), year_size, text.data());
+  }
+  form.copy(text.data() + year_size, form.size() - 4, 4);
+  // Where the text would begin if the year had four digits.
+  char* const out = text.data() + year_size - 4;
   PutTwo(static_cast<unsigned>(date.month()), out + 5);
   PutTwo(static_cast<unsigned>(date.day()), out + 8);
   PutTwo(in_day / 3600, out + 11);
@@ -181,15 +193,11 @@ std::string FormatUtc(UnixTime time, bool micro) {
     PutTwo(micros / 100 % 100, out + 22);
     PutTwo(micros % 100, out + 24);
   }
-  if (year >= 0 && year <= 9999) {
+  if (usual) {
     PutTwo(static_cast<unsigned>(year) / 100, out);
     PutTwo(static_cast<unsigned>(year) % 100, out + 2);
-  } else {
-    std::array<char, 16> digits{};
-    const int size = std::snprintf(digits.data(), digits.size(), "%04d", year);
-    text.replace(0, 4, digits.data(), static_cast<std::size_t>(size));
   }
-  return text;
+  return {text.data(), year_size + form.size() - 4};
 }
 
 }  // namespace
@@ -225,8 +233,18 @@ std::string FormatDuration(std::chrono::nanoseconds duration) {
   return text::FormatDuration(duration);
 }
 
-std::string FormatTime(UnixTime time) { return FormatUtc(time, /*micro=*/false); }
+std::string FormatTime(UnixTime time) {
+  TimeText text;
+  return std::string(PutUtc(time, /*micro=*/false, text));
+}
 
-std::string FormatMicroTime(UnixTime time) { return FormatUtc(time, /*micro=*/true); }
+std::string FormatMicroTime(UnixTime time) {
+  TimeText text;
+  return std::string(PutMicroTime(time, text));
+}
+
+std::string_view PutMicroTime(UnixTime time, TimeText& text) {
+  return PutUtc(time, /*micro=*/true, text);
+}
 
 }  // namespace apiserver::v0::runtime
