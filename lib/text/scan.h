@@ -15,11 +15,39 @@ namespace scan {
 // Sixteen bytes that the compiler compares at once if the machine can.
 using Block [[gnu::vector_size(16)]] = signed char;
 
+// The bytes of an integer at `at`.
+template <class Integer>
+std::uint64_t Load(const char* at) {
+  Integer bytes = 0;
+  std::memcpy(&bytes, at, sizeof(bytes));
+  return bytes;
+}
+// The block of fewer bytes than fill one, put together in registers from loads that overlap: a
+// block that is stored in parts and loaded as a whole makes the machine wait for the stores.
+inline Block ShortBlockOf(std::string_view text) {
+  static_assert(sizeof(Block) == 16);
+  const std::size_t size = text.size();
+  const char* const at = text.data();
+  std::array<std::uint64_t, 2> halves{};
+  if (size >= 8) {
+    halves[0] = Load<std::uint64_t>(at);
+    // Eight bytes are shifted by 63 and by one: by 64 would be undefined.
+    halves[1] = Load<std::uint64_t>(at + size - 8) >> 1U >> (8 * (16 - size) - 1);
+  } else if (size >= 4) {
+    halves[0] = Load<std::uint32_t>(at) | Load<std::uint32_t>(at + size - 4) << (8 * (size - 4));
+  } else if (size > 0) {
+    halves[0] = Load<std::uint8_t>(at) | Load<std::uint8_t>(at + size / 2) << (8 * (size / 2)) |
+                Load<std::uint8_t>(at + size - 1) << (8 * (size - 1));
+  }
+  return std::bit_cast<Block>(halves);
+}
 // The first bytes of `text`, and zeros if it has fewer.
 inline Block BlockOf(std::string_view text) {
   Block block{};
   if (text.size() >= sizeof(block)) {
     std::memcpy(&block, text.data(), sizeof(block));
+  } else if (std::endian::native == std::endian::little) {
+    block = ShortBlockOf(text);
   } else if (!text.empty()) {  // One without bytes may be null.
     std::memcpy(&block, text.data(), text.size());
   }

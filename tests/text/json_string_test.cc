@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "text/json_sink.h"
+#include "text/scan.h"
 
 namespace apiserver::inline v0::text {
 namespace {
@@ -55,6 +56,25 @@ TEST_CASE("text: what must be escaped is found at every place of a long string",
     const std::string plain(before, 'x');
     CHECK(Json(plain) == '"' + plain + '"');
     CHECK(Json(plain + "\"\n" + plain) == '"' + plain + "\\\"\\n" + plain + '"');
+  }
+}
+
+// Texts of fewer bytes than a block are put together from loads that overlap.
+TEST_CASE("text: a short string keeps its bytes, and each one is looked at", "[text]") {
+  const std::string all = "abcdefghijklmnopqrstuvwxyz";
+  for (std::size_t size = 0; size <= all.size(); ++size) {
+    const std::string plain = all.substr(0, size);
+    std::string out;
+    JsonSink sink(out);
+    PutJsonString(plain, sink);
+    sink.Flush();
+    CHECK(out == '"' + plain + '"');
+    CHECK(UnescapedPrefix(plain) == size);
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string special = plain;
+      special[at] = '<';
+      CHECK(UnescapedPrefix(special) == at);
+    }
   }
 }
 
