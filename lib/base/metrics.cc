@@ -212,6 +212,8 @@ Histogram::Histogram(std::vector<double> upper_bounds)
     : upper_bounds_(std::move(upper_bounds)), counts_(upper_bounds_.size() + 1) {}
 
 std::size_t Histogram::BucketOf(double value) const {
+  // Most requests are faster, and most answers smaller, than the first bound.
+  if (!upper_bounds_.empty() && value <= upper_bounds_.front()) return 0;
   const auto bound = std::lower_bound(upper_bounds_.begin(), upper_bounds_.end(), value);
   return static_cast<std::size_t>(bound - upper_bounds_.begin());
 }

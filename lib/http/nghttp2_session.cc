@@ -7,6 +7,7 @@
 #include "http/copy_bytes.h"
 #include "http/http1_head.h"
 #include "http/tokens.h"
+#include "text/scan.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -59,10 +60,12 @@ nghttp2_nv Field(std::string_view name, std::string_view value, std::uint8_t fla
 
 bool IsLineEnd(char c) { return c == '\r' || c == '\n' || c == '\0'; }
 
-// Three searches of the C library are faster than one that compares byte by byte.
+// Compares many bytes at once.
 bool IsPlainValue(std::string_view value) {
-  constexpr auto kNone = std::string_view::npos;
-  return value.find('\r') == kNone && value.find('\n') == kNone && value.find('\0') == kNone;
+  const auto line_ends = [](text::scan::Block block) {
+    return (block == '\r') | (block == '\n') | (block == '\0');
+  };
+  return text::PrefixWithout(value, line_ends) == value.size();
 }
 
 }  // namespace

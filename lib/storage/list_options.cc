@@ -10,12 +10,13 @@
 namespace apiserver::v0::storage {
 namespace {
 
-// True if a segment of `key` is `segment`, which is "." or "..".
-bool HasSegment(std::string_view key, std::string_view segment) {
+// True if a segment of `key` is "." or "..".
+bool HasDotSegment(std::string_view key) {
   std::size_t at = 0;
   while (at <= key.size()) {
     const std::size_t slash = std::min(key.find('/', at), key.size());
-    if (key.substr(at, slash - at) == segment) return true;
+    const std::string_view segment = key.substr(at, slash - at);
+    if (segment == "." || segment == "..") return true;
     at = slash + 1;
   }
   return false;
@@ -25,7 +26,7 @@ bool HasSegment(std::string_view key, std::string_view segment) {
 
 // Follows prepareKey in etcd3/store.go: a key must not climb out of its prefix.
 Result<std::string> PrepareKey(std::string_view prefix, std::string_view key, bool recursive) {
-  if (HasSegment(key, "..") || HasSegment(key, ".")) {
+  if (HasDotSegment(key)) {
     return Status(Reason::kInternalError, "invalid key: \"" + std::string(key) + "\"");
   }
   if (!recursive && (key.empty() || key == "/")) {

@@ -9,7 +9,7 @@ namespace apiserver::v0::server {
 namespace {
 
 bool IsRead(const http::Exchange& exchange) {
-  const std::string& method = exchange.request().method;
+  const std::string_view method = exchange.request().method;
   return method == "GET" || method == "HEAD" || method == "OPTIONS";
 }
 

@@ -11,7 +11,7 @@ class LatencyTrackersFilter final : public http::Filter {
  public:
   std::string_view name() const override { return "latency-trackers"; }
   http::Step Begin(http::Exchange& exchange) const override {
-    if (exchange.Get<request::RequestInfo>().verb != "watch") {
+    if (std::string_view(exchange.Get<request::RequestInfo>().verb) != "watch") {
       exchange.Set(request::LatencyTrackers());
     }
     return http::Step::Next();

@@ -71,7 +71,8 @@ class PriorityAndFairness final : public http::Filter, public Seat {
 
   http::Step Begin(http::Exchange& exchange) const override {
     const auto& info = exchange.Get<request::RequestInfo>();
-    if (info.verb != "watch" && IsLongRunning(exchange)) return http::Step::Next();
+    if (std::string_view(info.verb) != "watch" && IsLongRunning(exchange))
+      return http::Step::Next();
     const auth::UserInfo& user = *exchange.Get<auth::UserInfoPtr>();
     exchange.Set(std::make_unique<Ticket>(Ticket{.classified = controller_.Classify(info, user)}));
     if (exchange.has_body()) exchange.Set(SeatTaken{this});
@@ -135,6 +136,9 @@ class PriorityAndFairness final : public http::Filter, public Seat {
 
  private:
   static Ticket& TicketOf(http::Exchange& exchange) { return *exchange.Get<TicketPtr>(); }
+  static bool IsWatch(const Ticket& ticket) {
+    return std::string_view(ticket.request.info->verb) == "watch";
+  }
 
   http::Step Start(http::Exchange& exchange, Ticket& ticket) const {
     FlowRequest& request = ticket.request;
@@ -170,7 +174,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     if (!again) ticket.request.metrics->dispatched.Add();
     watermarks_.executing(ticket.mutating).Add(1, ticket.request.started);
     ticket.counted = true;
-    if (ticket.request.info->verb == "watch") {
+    if (IsWatch(ticket)) {
       const auto* const subject =
           controller_.watches().RegisterWatch(*ticket.request.info, exchange.query());
       if (subject) exchange.Set(CountedWatch{subject});
@@ -198,8 +202,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1, ticket.request.finished);
     const std::chrono::duration<double> took = ticket.request.finished - ticket.request.started;
     const flowcontrol::FlowMetrics& metrics = *ticket.request.metrics;
-    (ticket.request.info->verb == "watch" ? metrics.execution_watch : metrics.execution_regular)
-        .Observe(took.count());
+    (IsWatch(ticket) ? metrics.execution_watch : metrics.execution_regular).Observe(took.count());
   }
 
   http::Step Refuse(http::Exchange& exchange, const Ticket& ticket,

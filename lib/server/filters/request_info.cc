@@ -49,7 +49,8 @@ bool IsLongRunning(const http::Exchange& exchange) {
   const auto* info = exchange.Find<request::RequestInfo>();
   if (!info) return false;
   // A path below "/watch/" has the verb whatever the method is, but only a GET is a watch.
-  if (info->verb == "watch" && exchange.request().method == "GET") return true;
+  // Views compare their sizes first; a string would compare bytes with a literal's.
+  if (std::string_view(info->verb) == "watch" && exchange.request().method == "GET") return true;
   return MayBeLongRunning(*info) && exchange.Find<LongRunning>();
 }
 
