@@ -7,22 +7,20 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/protobuf_wire.h"
+
 namespace apiserver::v0::audit {
 
 namespace {
 
-// A number, seven bits a byte, the lowest first.
-void PutNumber(std::size_t number, std::string& out) {
-  for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
-  out += static_cast<char>(number);
-}
+using codec::wire::PutVarint;
 
 void PutText(std::string_view text, std::string& out) {
-  PutNumber(text.size(), out);
+  PutVarint(text.size(), out);
   out += text;
 }
 
-// Reads what these have written.
+// Reads a number that PutVarint() has written.
 std::size_t TakeNumber(const char*& at) {
   std::size_t number = 0;
   for (int shift = 0;; shift += 7) {
@@ -64,11 +62,11 @@ void TakeAll(const char*& at, const Texts& texts) {
 std::string TextOf(Event& event) {
   std::string text;
   PutAll(TextsOf(event), text);
-  PutNumber(event.source_ips.size(), text);
+  PutVarint(event.source_ips.size(), text);
   for (const std::string& address : event.source_ips) PutText(address, text);
   if (event.object_ref) PutAll(TextsOf(*event.object_ref), text);
   if (event.response_status) PutAll(TextsOf(*event.response_status), text);
-  PutNumber(event.annotations.size(), text);
+  PutVarint(event.annotations.size(), text);
   for (const auto& [key, value] : event.annotations) {
     PutText(key, text);
     PutText(value, text);

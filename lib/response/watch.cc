@@ -392,7 +392,7 @@ class EventSource final : private http::Timers::Entry {
   }
   static Status Over() { return {Reason::kTimeout, "the watch is over"}; }
   void Fire() override {
-    // What is cancelled may drop the last reference.
+    // The cancellation may drop the last reference to this, and with it ctx_.
     if (const auto live = exchange_.lock()) Context(ctx_).Cancel(Over());
   }
 

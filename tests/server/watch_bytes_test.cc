@@ -1,4 +1,4 @@
-// What a server keeps of a watch that waits.
+// Measures the memory that a server keeps for a watch that waits.
 #include <malloc.h>
 
 #include <catch2/catch.hpp>
@@ -53,7 +53,7 @@ void OpenWatches(apiserver::http::Connection& connection, Watches& watches) {
 std::size_t BytesOfWatch(TestServer& server) {
   const auto connection = server.server().LoopbackConnection();
   Watches watches;
-  // What they have in common is made for the first.
+  // The first ones make the parts that all watches share.
   OpenWatches(*connection, watches);
   const std::size_t before = HeapBytes();
   OpenWatches(*connection, watches);

@@ -72,7 +72,8 @@ class Backend {
   // it, and need not share the event.
   virtual void ProcessEvent(Event&& event);
   // The same for a backend that handles an event at once and does not keep it, which spares its
-  // copy. Returns false if it has not handled the event: the caller calls ProcessEvent().
+  // copy. Called under the lock of the request's AuditContext, which it must not use. Returns false
+  // if it has not handled the event: the caller calls ProcessEvent().
   virtual bool ProcessAtOnce(const Event& /*event*/) { return false; }
   // True if a request must be held until `done` of its first event: the backend is strict, or has
   // fallen behind and must not drop events.

@@ -124,7 +124,7 @@ std::vector<ChangeRef> Cache::NewChanges(std::span<const kv::Event* const> event
     if (event->type == kv::Event::Type::kPut) {
       change->now = NewEntry(event->kv);
     } else {
-      // A placeholder with the key until the tree tells the deleted entry.
+      // This entry holds the key until Put() replaces it by the one that the tree has deleted.
       change->before = EntryRef(Entry::New(event->kv.key));
     }
   }
