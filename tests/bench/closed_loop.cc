@@ -18,10 +18,12 @@ using Clock = std::chrono::steady_clock;
 // What all slots of a run share. The slots live on the client's one loop; only `done` and
 // `failure` are seen by the thread that waits.
 struct LoopRun {
-  explicit LoopRun(const LoopOptions& run_options) : options(run_options) {
+  LoopRun(const LoopOptions& run_options, std::size_t slot_count)
+      : options(run_options), slots(slot_count) {
     result.latencies_us.reserve(options.operations);
   }
   const LoopOptions options;
+  const std::size_t slots;
   LoopResult result;
   std::atomic<std::size_t> begun{0};
   std::size_t ended = 0;
@@ -34,11 +36,11 @@ struct LoopRun {
 class Slot final : public apiserver::http::StreamObserver,
                    public std::enable_shared_from_this<Slot> {
  public:
-  Slot(std::shared_ptr<LoopRun> run, apiserver::http::Connection& connection)
-      : owner_(std::move(run)), run_(*owner_), connection_(connection) {}
+  Slot(std::shared_ptr<LoopRun> run, apiserver::http::Connection& connection, std::size_t index)
+      : owner_(std::move(run)), run_(*owner_), connection_(connection), stride_(index) {}
 
   void Next() {
-    n_ = run_.begun++;
+    n_ = run_.options.strides ? std::exchange(stride_, stride_ + run_.slots) : run_.begun++;
     if (n_ >= run_.options.operations || run_.over) return;
     body_.clear();
     started_ = Clock::now();
@@ -49,12 +51,13 @@ class Slot final : public apiserver::http::StreamObserver,
   void OnHead(const apiserver::http::ResponseHead& head) override { code_ = head.code; }
   void OnData(std::string_view bytes) override {
     run_.result.bytes += bytes.size();
-    if (run_.options.answered) body_ += bytes;
+    if (run_.options.answered || code_ != run_.options.expected_code) body_ += bytes;
   }
   void OnEnd(const Status& status) override {
     if (!status.ok()) return Fail(status);
     if (code_ != run_.options.expected_code) {
-      return Fail({Reason::kInternalError, "answered " + std::to_string(code_)});
+      return Fail({Reason::kInternalError, "request " + std::to_string(n_) + " was answered " +
+                                               std::to_string(code_) + ": " + body_});
     }
     const std::chrono::duration<double, std::micro> took = Clock::now() - started_;
     run_.result.latencies_us.push_back(took.count());
@@ -78,6 +81,7 @@ class Slot final : public apiserver::http::StreamObserver,
   Clock::time_point started_;
   int code_ = 0;
   std::size_t n_ = 0;
+  std::size_t stride_;  // The next n, where slots stride.
   std::string body_;
 };
 
@@ -95,12 +99,12 @@ Result<Connections> DialMany(apiserver::http::Dialer& dialer,
 }
 
 Result<LoopResult> RunClosedLoop(const Connections& connections, const LoopOptions& options) {
-  const auto owner = std::make_shared<LoopRun>(options);
+  const auto owner = std::make_shared<LoopRun>(options, connections.size() * options.streams);
   LoopRun& run = *owner;
   std::vector<std::shared_ptr<Slot>> slots;
   for (const auto& connection : connections) {
     for (std::size_t i = 0; i < options.streams; ++i) {
-      slots.push_back(std::make_shared<Slot>(owner, *connection));
+      slots.push_back(std::make_shared<Slot>(owner, *connection, slots.size()));
     }
   }
   const Clock::time_point started = Clock::now();

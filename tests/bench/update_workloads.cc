@@ -26,6 +26,7 @@ constexpr std::size_t kAnnotationBytes = 240;
 constexpr std::size_t kWriters = 4;
 constexpr std::size_t kStreams = 8;
 constexpr std::size_t kUpdates = 8'000;
+static_assert(kBoards % (kWriters * kStreams) == 0, "a slot asks only for objects of its own");
 
 std::string NameOf(std::size_t n) { return "b-" + std::to_string(n % kBoards); }
 std::string PathOf(std::size_t n) {
@@ -177,6 +178,7 @@ Status RunW9(ServerUnderTest& server, Report& report) {
           .streams = kStreams,
           .operations = kUpdates,
           .expected_code = variant.expected_code,
+          .strides = true,
           .request =
               [&variant, run](std::size_t n) {
                 return variant.request(n, std::to_string(run) + "-" + std::to_string(n));
