@@ -122,7 +122,7 @@ TEST_CASE("endpoints: a write makes nothing of its object twice that it has alre
                               {"update", "PUT", "", {{"Content-Type", kJson}}, 12},
                               {"merge patch", "PATCH", "", kMerge, 11},
                               {"JSON patch", "PATCH", "", kJsonPatch, 14},
-                              {"apply", "PATCH", "?fieldManager=m&force=1", kApply, 32}};
+                              {"apply", "PATCH", "?fieldManager=m&force=1", kApply, 21}};
   for (const Row& row : rows) {
     INFO(row.name);
     const int made = LargeAllocationsOf(*server, row);

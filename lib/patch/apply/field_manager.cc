@@ -1,5 +1,7 @@
 #include "apiserver/patch/apply/field_manager.h"
 
+#include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -104,6 +106,16 @@ class FieldManager::Impl {
     // The result shares what did not change.
     arena.Pin(live);
     arena.Pin(applied);
+    const Value config =
+        runtime::Without(runtime::Without(applied->root, "apiVersion", arena), "kind", arena);
+    if (live != nullptr) {
+      if (auto merged = MergeIfOwnersStay(*live, config, manager, work)) {
+        const auto encode = [&merged](bool share, runtime::Arena& to) -> Result<Value> {
+          return std::move(merged->owners).Encode(share, to);
+        };
+        return Finish(live, merged->content, {applied->root, manager}, encode, work);
+      }
+    }
     Managed managed;
     Value was = merge_.empty();
     if (live != nullptr) {
@@ -116,11 +128,12 @@ class FieldManager::Impl {
       const Status tracked = Track(merge_.empty(), was, kBeforeFirstApply, managed, work);
       if (!tracked.ok()) return FailedTo("failed to create manager for existing fields", tracked);
     }
-    const Value config =
-        runtime::Without(runtime::Without(applied->root, "apiVersion", arena), "kind", arena);
     const Attempt attempt{.live = was, .config = config, .manager = manager, .force = force};
     ASSIGN_OR_RETURN(const std::optional<Value> merged, ApplyOrTakeOver(attempt, managed, work));
-    return Finish(live, merged, {applied->root, manager, managed}, work);
+    const auto encode = [&managed](bool, runtime::Arena& to) {
+      return EncodeManagedFields(managed, to);
+    };
+    return Finish(live, merged, {applied->root, manager}, encode, work);
   }
 
  private:
@@ -133,7 +146,14 @@ class FieldManager::Impl {
   struct Outcome {
     Value applied;
     std::string_view manager;
-    const Managed& managed;
+  };
+  // Returns managedFields in an arena; they may share what the live object has if `share`.
+  using EncodeOwners = std::function<Result<Value>(bool share, runtime::Arena& to)>;
+
+  // An apply that leaves all owners as they are.
+  struct Merged {
+    std::optional<Value> content;  // Nullopt: that of the live object.
+    KeptOwners owners;
   };
 
   // An update by `manager`.
@@ -163,6 +183,28 @@ class FieldManager::Impl {
     if (!changes.ok() || !kept->Stay(*changes, NobodysFields(), writer)) return false;
     SetManagedFields(change.object, std::move(*kept).Encode(shared, change.object.arena()));
     return true;
+  }
+
+  // Merges the configuration of a manager that applied the same fields before and now changes only
+  // fields that it alone owns. Nullopt: it does not, or only decoding the owners' sets can tell.
+  std::optional<Merged> MergeIfOwnersStay(const runtime::Object& live, Value config,
+                                          std::string_view manager, const Work& work) const {
+    auto kept = KeptOwners::Read(live.metadata()["managedFields"], merge_.api_version(),
+                                 merge_.type().type(), std::numeric_limits<std::size_t>::max());
+    if (!kept) return std::nullopt;
+    const auto fields = merge_.FieldsOf(config, work);
+    const Owner applier{.info = InfoOf(manager, kApply), .time = Now(), .fields_v1 = Value()};
+    if (!fields.ok() || !*fields ||
+        !kept->HasJust(applier.info, (*fields)->Difference(NobodysFields(), work.arena))) {
+      return std::nullopt;
+    }
+    const auto was = merge_.ToVersioned(live, work);
+    if (!was.ok()) return std::nullopt;
+    const auto merged = merge_.Merge(*was, config, work);
+    if (!merged.ok() || !kept->OthersStay(applier.info, merged->changes)) return std::nullopt;
+    if (!merged->changed) return Merged{std::nullopt, *std::move(kept)};
+    kept->SetTime(applier);
+    return Merged{merged->object, *std::move(kept)};
   }
 
   ManagerInfo InfoOf(std::string_view manager, std::string_view operation) const {
@@ -249,9 +291,12 @@ class FieldManager::Impl {
   // owners.
   Result<std::unique_ptr<runtime::Object>> Finish(const runtime::ObjectPtr& live,
                                                   std::optional<Value> merged,
-                                                  const Outcome& outcome, const Work& work) const {
+                                                  const Outcome& outcome,
+                                                  const EncodeOwners& encode,
+                                                  const Work& work) const {
     std::unique_ptr<runtime::Object> object;
-    if (merged || live == nullptr) {
+    const bool pins_live = merged || live == nullptr;
+    if (pins_live) {
       object = std::make_unique<runtime::Object>(options_.types->kind(), options_.version,
                                                  std::move(work.arena),
                                                  merged ? *merged : merge_.empty());
@@ -263,7 +308,7 @@ class FieldManager::Impl {
     if (outcome.manager == kKubectl && HasLastApplied(*object)) {
       SetLastApplied(*object, BuildLastApplied(outcome.applied));
     }
-    ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(outcome.managed, object->arena()));
+    ASSIGN_OR_RETURN(const Value encoded, encode(pins_live, object->arena()));
     SetManagedFields(*object, encoded);
     return object;
   }

@@ -162,6 +162,29 @@ bool KeptOwners::Stay(const Comparison& changes, FieldSet nobodys, const Owner& 
   return true;
 }
 
+const Owner* KeptOwners::Find(const ManagerInfo& info) const {
+  const auto found = std::ranges::find_if(
+      owners_, [&info](const Owner& owner) { return IsSameManager(owner.info, info); });
+  return found != owners_.end() ? &*found : nullptr;
+}
+
+bool KeptOwners::HasJust(const ManagerInfo& applier, FieldSet fields) const {
+  const Owner* const owner = Find(applier);
+  return owner != nullptr && IsAsWritten(owner->fields_v1, fields);
+}
+
+bool KeptOwners::OthersStay(const ManagerInfo& applier, const Comparison& changes) const {
+  return std::ranges::all_of(owners_, [&](const Owner& owner) {
+    return IsSameManager(owner.info, applier) || HasNoneOf(owner.fields_v1, changes);
+  });
+}
+
+void KeptOwners::SetTime(const Owner& writer) {
+  for (Owner& owner : owners_) {
+    if (IsSameManager(owner.info, writer.info)) owner.time = writer.time;
+  }
+}
+
 Value KeptOwners::Encode(bool share, runtime::Arena& arena) && {
   if (!share) {
     for (Owner& owner : owners_) owner.fields_v1 = runtime::Copy(owner.fields_v1, arena);

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "apiserver/codec/json.h"
 #include "base/status_macros.h"
 #include "patch/apply/owner.h"
-#include "text/scan.h"
 
 namespace apiserver::v0::patch::apply {
 
@@ -39,31 +37,6 @@ std::optional<ManagerInfo> ParsePlain(std::string_view identifier) {
   take("\"subresource\":\"", info.subresource);
   if (identifier != "}" || info.operation.empty()) return std::nullopt;
   return info;
-}
-
-// True if AppendFieldsV1() gives `fields` for the set that was read from it, and JSON's encoder the
-// same bytes for its keys: plain ones, in order. `member`: the place itself is in the set.
-bool IsAsWritten(const Value& fields, FieldSet set, bool member) {
-  if (!fields.is_map()) return false;
-  std::span<const runtime::Member> members = fields.members();
-  if (member) {
-    if (members.empty() || members[0].key != "." || !members[0].value.is_map()) return false;
-    if (members[0].value.size() != 0) return false;
-    members = members.subspan(1);
-  }
-  const auto entries = set.entries();
-  return std::equal(members.begin(), members.end(), entries.begin(), entries.end(),
-                    [](const runtime::Member& read, const FieldSet::Entry& entry) {
-                      const std::string_view key = read.key;
-                      if (entry.element.kind() != PathElement::Kind::kFieldName ||
-                          !key.starts_with("f:") || key.substr(2) != entry.element.field_name() ||
-                          text::UnescapedPrefix(key) != key.size()) {
-                        return false;
-                      }
-                      if (entry.children.Empty())
-                        return read.value.is_map() && read.value.size() == 0;
-                      return IsAsWritten(read.value, entry.children, entry.member);
-                    });
 }
 
 Value FieldsV1Of(FieldSet set, const Managed::AsRead* as_read, runtime::Arena& arena) {
@@ -115,7 +88,7 @@ Result<Managed> DecodeManagedFields(Value entries, runtime::Arena& arena) {
                                                              .api_version = info.api_version,
                                                              .applied = info.operation == kApply});
     managed.times.insert_or_assign(identifier, time);
-    if (IsAsWritten(fields_v1, *set, /*member=*/false)) {
+    if (IsAsWritten(fields_v1, *set)) {
       managed.as_read.insert_or_assign(identifier, Managed::AsRead{*set, fields_v1});
     }
   }

@@ -1,10 +1,12 @@
 #include "patch/apply/owner.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <tuple>
 
 #include "apiserver/base/field_path.h"
+#include "text/scan.h"
 
 namespace apiserver::v0::patch::apply {
 
@@ -71,6 +73,29 @@ Status CheckOwner(Value entry, const ManagerInfo& info, std::size_t index) {
   const std::string place = " in managed fields entry " + std::to_string(index);
   if (type.empty()) return UnreadableOwner("missing fieldsType" + place);
   return UnreadableOwner("invalid fieldsType " + field::Quote(type) + place);
+}
+
+bool IsAsWritten(const Value& fields, FieldSet set, bool member) {
+  if (!fields.is_map()) return false;
+  std::span<const runtime::Member> members = fields.members();
+  if (member) {
+    if (members.empty() || members[0].key != "." || !members[0].value.is_map()) return false;
+    if (members[0].value.size() != 0) return false;
+    members = members.subspan(1);
+  }
+  const auto entries = set.entries();
+  return std::equal(members.begin(), members.end(), entries.begin(), entries.end(),
+                    [](const runtime::Member& read, const FieldSet::Entry& entry) {
+                      const std::string_view key = read.key;
+                      if (entry.element.kind() != PathElement::Kind::kFieldName ||
+                          !key.starts_with("f:") || key.substr(2) != entry.element.field_name() ||
+                          text::UnescapedPrefix(key) != key.size()) {
+                        return false;
+                      }
+                      if (entry.children.Empty())
+                        return read.value.is_map() && read.value.size() == 0;
+                      return IsAsWritten(read.value, entry.children, entry.member);
+                    });
 }
 
 Value ListOfOwners(std::vector<Owner> owners, runtime::Arena& arena) {

@@ -136,13 +136,41 @@ Result<Comparison> StructuredMerge::Compare(Value live, Value now, const Work& w
   const ValidationOptions options{.allow_duplicates = true};
   ASSIGN_OR_RETURN(const TypedValue typed_now, AsTyped(now, *type_, options));
   ASSIGN_OR_RETURN(const TypedValue typed_live, AsTyped(live, *type_, options));
-  ASSIGN_OR_RETURN(Comparison changes, typed_live.Compare(typed_now, work.arena));
-  if (const auto found = reset_fields_.find(api_version_); found != reset_fields_.end()) {
+  return Compare(typed_live, typed_now, work);
+}
+
+const FieldFilter* StructuredMerge::Filter() const {
+  const auto found = reset_fields_.find(api_version_);
+  return found != reset_fields_.end() ? &found->second : nullptr;
+}
+
+Result<Comparison> StructuredMerge::Compare(const TypedValue& live, const TypedValue& now,
+                                            const Work& work) const {
+  ASSIGN_OR_RETURN(Comparison changes, live.Compare(now, work.arena));
+  if (const FieldFilter* const filter = Filter()) {
     for (FieldSet* const set : {&changes.removed, &changes.modified, &changes.added}) {
-      *set = found->second.Filter(*set, work.arena);
+      *set = filter->Filter(*set, work.arena);
     }
   }
   return changes;
+}
+
+Result<std::optional<FieldSet>> StructuredMerge::FieldsOf(Value config, const Work& work) const {
+  const FieldFilter* const filter = Filter();
+  // Updater::Run::Prune says why.
+  if (filter != nullptr && !filter->excludes()) return std::optional<FieldSet>();
+  ASSIGN_OR_RETURN(const TypedValue typed, AsTyped(config, *type_));
+  ASSIGN_OR_RETURN(const FieldSet set, typed.ToFieldSet(work.arena));
+  return std::optional(filter == nullptr ? set : filter->Filter(set, work.arena));
+}
+
+Result<StructuredMerge::Merged> StructuredMerge::Merge(Value live, Value config,
+                                                       const Work& work) const {
+  ASSIGN_OR_RETURN(const TypedValue typed_live, AsTyped(live, *type_, {.allow_duplicates = true}));
+  ASSIGN_OR_RETURN(const TypedValue merged,
+                   typed_live.Merge(TypedValue(config, *type_), work.arena));
+  ASSIGN_OR_RETURN(const Comparison changes, Compare(typed_live, merged, work));
+  return Merged{merged.value(), changes, !ValuesEqual(live, merged.value())};
 }
 
 Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, const Work& work) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,19 @@ class StructuredMerge final {
   // Returns how `now` differs from `live`, without the fields that no manager comes to own here.
   Result<Comparison> Compare(runtime::Value live, runtime::Value now, const Work& work) const;
 
+  // Returns the fields that a manager comes to own here by applying `config`. Nullopt: what a
+  // manager no longer applies may be removed although it is not among the fields it owned.
+  Result<std::optional<FieldSet>> FieldsOf(runtime::Value config, const Work& work) const;
+
+  // The outcome of Merge().
+  struct Merged {
+    runtime::Value object;
+    Comparison changes;    // As by Compare().
+    bool changed = false;  // The content of `object` differs from that of the live one.
+  };
+  // Merges `config`, which FieldsOf() took, into `live`. Nothing is removed.
+  Result<Merged> Merge(runtime::Value live, runtime::Value config, const Work& work) const;
+
   struct ApplyRequest {
     runtime::Value live;
     runtime::Value config;
@@ -52,6 +66,10 @@ class StructuredMerge final {
   std::string Describe(runtime::Value content) const;
 
  private:
+  // Null: there is none for this version.
+  const FieldFilter* Filter() const;
+  Result<Comparison> Compare(const TypedValue& live, const TypedValue& now, const Work& work) const;
+
   const TypeConverterPtr types_;
   const std::string version_;
   const std::string api_version_;

@@ -1,5 +1,5 @@
-// An update that leaves all owners as they are does not decode their sets. It must give what
-// decoding them gives, which is forced here by owners that are text.
+// A write that leaves all owners as they are does not decode their sets. It must give what decoding
+// them gives, which is forced here by owners that are text.
 #include "patch/apply/kept_owners.h"
 
 #include <random>
@@ -95,6 +95,52 @@ TEST_CASE("field manager: owners that stay are what decoding them gives", "[appl
       }
     }
   }
+}
+
+// An apply, as text or as the object and its owners.
+TEST_CASE("field manager: owners that stay in an apply are what decoding them gives", "[apply]") {
+  int same = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    auto clock = SteppedClock();
+    const FieldManager manager({.types = std::make_shared<TypeConverter>(DeploymentKind()),
+                                .version = "v1",
+                                .clock = &clock});
+    TestFieldManager f(DeploymentKind());
+    runtime::ObjectPtr live = f.Parse(R"({"metadata":{"uid":"1"}})");
+    for (int i = 0; i < 40; ++i) {
+      clock.Step();
+      const std::string body = RandomBody(random);
+      const std::string name = std::string("m").append(std::to_string(random.Below(3)));
+      const bool force = random.OneOf(2);
+      INFO(seed << ' ' << body << ' ' << name << ' ' << force << ' ' << OwnersOf(*live));
+      const auto apply = [&](bool parsed) {
+        auto applied = std::make_shared<AppliedConfiguration>();
+        const std::string json = R"({"apiVersion":"apps/v1","kind":"Deployment",)" + body.substr(1);
+        applied->root = *codec::ParseJson(applied->arena.Copy(json), applied->arena);
+        return manager.Apply(Context::Background(), WithOwners(*live, parsed), applied, name,
+                             force);
+      };
+      if (random.OneOf(4)) {
+        auto object = f.Parse(body);
+        manager.Update(Context::Background(), live.get(), *object, name);
+        live = std::move(object);
+        continue;
+      }
+      const auto by_text = apply(/*parsed=*/false);
+      const auto kept = apply(/*parsed=*/true);
+      REQUIRE(kept.status().ToString() == by_text.status().ToString());
+      if (!kept.ok()) continue;
+      std::string expected;
+      std::string json;
+      codec::AppendJson((*by_text)->root(), expected);
+      codec::AppendJson((*kept)->root(), json);
+      REQUIRE(json == expected);
+      if (OwnersOf(*kept.value()) == OwnersOf(*live)) ++same;
+      live = WithOwners(**kept, /*parsed=*/true);
+    }
+  }
+  CHECK(same > 0);
 }
 
 TEST_CASE("field manager: owners stay unless a field changes hands", "[apply]") {
