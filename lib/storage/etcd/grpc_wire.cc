@@ -12,6 +12,9 @@ namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::size_t kPrefix = 5;  // A flag and the length.
+// The room that is made for a message before its bytes arrive: one that claims to be longer grows
+// with them.
+constexpr std::size_t kReserveMax = std::size_t{16} << 20U;
 // The words of a member that are kept: they go into errors and logs.
 constexpr std::size_t kWordsMax = 4096;
 constexpr int kLastCode = static_cast<int>(RpcCode::kUnauthenticated);
@@ -23,6 +26,13 @@ std::size_t LengthIn(std::string_view prefix) {
     length = (length << 8U) | static_cast<unsigned char>(byte);
   }
   return length;
+}
+
+// Moves bytes from the front of `bytes` to `kept` until that has so many.
+void Move(std::string_view& bytes, std::string& kept, std::size_t until) {
+  const std::size_t count = std::min(until - kept.size(), bytes.size());
+  kept.append(bytes.substr(0, count));
+  bytes.remove_prefix(count);
 }
 
 // A sequence that is none stays as it is, as the protocol asks.
@@ -56,28 +66,18 @@ std::string FrameOf(std::string_view message) {
   return frame;
 }
 
-// A message that comes in one piece, as most do, is copied once.
+// A message is copied once, into the string that is returned.
 Result<std::optional<std::string>> MessageReader::Next(std::string_view& bytes) {
-  if (kept_.size() < kPrefix && (!kept_.empty() || bytes.size() < kPrefix)) Keep(bytes, kPrefix);
-  if (bytes.empty() && kept_.size() < kPrefix) return std::nullopt;
-  const std::string_view prefix = kept_.empty() ? bytes.substr(0, kPrefix) : kept_;
-  if (prefix[0] != 0) return Status(Reason::kInvalid, "the message is compressed");
-  const std::size_t length = LengthIn(prefix);
+  Move(bytes, prefix_, kPrefix);
+  if (prefix_.size() < kPrefix) return std::nullopt;
+  if (prefix_[0] != 0) return Status(Reason::kInvalid, "the message is compressed");
+  const std::size_t length = LengthIn(prefix_);
   if (length > bytes_max_) return Status(Reason::kInvalid, "the message is too long");
-  if (kept_.empty() && bytes.size() >= kPrefix + length) {
-    std::string message(bytes.substr(kPrefix, length));
-    bytes.remove_prefix(kPrefix + length);
-    return message;
-  }
-  Keep(bytes, kPrefix + length);
-  if (kept_.size() < kPrefix + length) return std::nullopt;
-  return std::exchange(kept_, {}).substr(kPrefix);
-}
-
-void MessageReader::Keep(std::string_view& bytes, std::size_t until) {
-  const std::size_t count = std::min(until - kept_.size(), bytes.size());
-  kept_.append(bytes.substr(0, count));
-  bytes.remove_prefix(count);
+  if (kept_.empty()) kept_.reserve(std::min(length, kReserveMax));
+  Move(bytes, kept_, length);
+  if (kept_.size() < length) return std::nullopt;
+  prefix_.clear();
+  return std::exchange(kept_, {});
 }
 
 RpcOutcome OutcomeOf(const http::Headers& trailers) {

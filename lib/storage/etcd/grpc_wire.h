@@ -28,11 +28,9 @@ class MessageReader {
   Result<std::optional<std::string>> Next(std::string_view& bytes);
 
  private:
-  // Moves bytes to what is kept until that has so many.
-  void Keep(std::string_view& bytes, std::size_t until);
-
   const std::size_t bytes_max_;
-  std::string kept_;  // The beginning of a message.
+  std::string prefix_;  // The flag and the length, or the beginning of them.
+  std::string kept_;    // The beginning of the message behind them.
 };
 
 // Returns the outcome that trailers tell, or a head without a body (Trailers-Only). One without

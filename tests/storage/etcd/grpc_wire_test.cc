@@ -1,6 +1,11 @@
 #include "storage/etcd/grpc_wire.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace apiserver::inline v0::storage::etcd {
 namespace {
@@ -44,6 +49,27 @@ TEST_CASE("storage.etcd: messages that are compressed or too long are refused", 
   }
   CHECK(Read(FrameOf(std::string(101, 'x')), 3) == "the message is too long");
   CHECK(Read(std::string("\0\xff\xff\xff\xff", 5), 5) == "the message is too long");
+}
+
+TEST_CASE("storage.etcd: a long message is put together whole", "[storage.etcd]") {
+  // Longer than the room that is made before its bytes arrive.
+  std::string sent((std::size_t{16} << 20U) + 1, 'x');
+  for (std::size_t i = 0; i < sent.size(); i += 1000) sent[i] = static_cast<char>('a' + i % 26);
+  const std::string bytes = FrameOf(sent) + FrameOf("next");
+  MessageReader reader(sent.size());
+  std::vector<std::string> read;
+  for (std::string_view left = bytes; !left.empty();) {
+    std::string_view piece = left.substr(0, 16'384);
+    left.remove_prefix(piece.size());
+    while (!piece.empty()) {
+      auto message = reader.Next(piece);
+      REQUIRE(message.ok());
+      if (*message) read.push_back(**std::move(message));
+    }
+  }
+  REQUIRE(read.size() == 2);
+  CHECK((read[0] == sent));
+  CHECK(read[1] == "next");
 }
 
 std::string Line(const RpcOutcome& outcome) {
