@@ -20,12 +20,13 @@ constexpr std::size_t kRoomBytes = 776;
 // The least that is allocated when the room is used up.
 constexpr std::size_t kMoreRoomBytes = 240;
 
-constexpr std::size_t kPlaces = 16;
+// More than the types of a request's values, so that few of those share a place.
+constexpr std::size_t kPlaces = 32;
 
 constexpr Clock::Monotonic kNoDeadline = Clock::Monotonic::max();
 
 // Stands for a slot that is not in the first room.
-constexpr std::uint16_t kElsewhere = 0xffff;
+constexpr std::uint8_t kElsewhere = 0xff;
 
 // Returns the place of a type. The linker puts types side by side, so that few share one.
 std::size_t PlaceOf(const void* type) {
@@ -57,7 +58,7 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   std::atomic<SlotBase*> slots{nullptr};
   // Where in `first_room` the newest slot is of the types that share a place: the number of its
   // first word, from one on. Zero: there is no value of any of them. kElsewhere: any slot may be.
-  std::array<std::atomic<std::uint16_t>, kPlaces> newest{};
+  std::array<std::atomic<std::uint8_t>, kPlaces> newest{};
   std::mutex lock;
   // The number of callbacks that have run, which Remove() waits for: a condition variable would be
   // larger than all callbacks.
@@ -102,13 +103,13 @@ struct Context::State : std::enable_shared_from_this<Context::State> {
   }
 
   // Returns what newest[] says of a slot.
-  std::uint16_t NumberOf(const SlotBase& slot) const {
+  std::uint8_t NumberOf(const SlotBase& slot) const {
     const auto* const at = reinterpret_cast<const std::byte*>(&slot);
     const bool inside = at >= first_room.data() && at < first_room.data() + kRoomBytes;
     if (!inside) return kElsewhere;
-    return static_cast<std::uint16_t>((at - first_room.data()) / sizeof(void*) + 1);
+    return static_cast<std::uint8_t>((at - first_room.data()) / sizeof(void*) + 1);
   }
-  const SlotBase* FromNumber(std::uint16_t number) const {
+  const SlotBase* FromNumber(std::uint8_t number) const {
     if (number == 0) return nullptr;
     if (number == kElsewhere) return slots.load(std::memory_order_acquire);
     return std::launder(
