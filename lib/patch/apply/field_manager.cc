@@ -78,7 +78,10 @@ class FieldManager::Impl {
     runtime::Arena scratch;
     const Work work{ctx, scratch};
     const Value before = live != nullptr ? live->metadata()["managedFields"] : Value();
-    if (live != nullptr && KeepOwners({*live, before, object, manager}, work)) return {};
+    std::optional<Difference> difference;
+    if (live != nullptr && KeepOwners({*live, before, object, manager}, work, difference)) {
+      return {};
+    }
     Managed managed = DecodeLiveOrNew(before, object.metadata()["managedFields"],
                                       !options_.subresource.empty(), scratch);
     // An object without owners is not tracked before the next apply, as by skipNonAppliedManager.
@@ -86,12 +89,14 @@ class FieldManager::Impl {
       SetManagedFields(object, Value());
       return {};
     }
-    ASSIGN_OR_RETURN(const Value now, merge_.ToVersioned(object, work));
-    Value was = merge_.empty();
-    if (live != nullptr) {
-      ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, work));
+    if (!difference) {
+      ASSIGN_OR_RETURN(const Value now, merge_.ToVersioned(object, work));
+      difference = Difference{.was = merge_.empty(), .now = now, .changes = std::nullopt};
+      if (live != nullptr) {
+        ASSIGN_OR_RETURN(difference->was, merge_.ToVersioned(*live, work));
+      }
     }
-    RETURN_IF_ERROR(Track(was, now, manager, managed, work));
+    RETURN_IF_ERROR(Track(*difference, manager, managed, work));
     ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(managed, object.arena()));
     SetManagedFields(object, encoded);
     return {};
@@ -125,7 +130,8 @@ class FieldManager::Impl {
       ASSIGN_OR_RETURN(was, merge_.ToVersioned(*live, work));
     }
     if (managed.fields.empty()) {
-      const Status tracked = Track(merge_.empty(), was, kBeforeFirstApply, managed, work);
+      const Status tracked = Track({.was = merge_.empty(), .now = was, .changes = std::nullopt},
+                                   kBeforeFirstApply, managed, work);
       if (!tracked.ok()) return FailedTo("failed to create manager for existing fields", tracked);
     }
     const Attempt attempt{.live = was, .config = config, .manager = manager, .force = force};
@@ -164,9 +170,18 @@ class FieldManager::Impl {
     std::string_view manager;
   };
 
+  // The content of an object before and after an update.
+  struct Difference {
+    Value was;
+    Value now;
+    std::optional<Comparison> changes;  // Nullopt: not known.
+  };
+
   // Sets the owners of an object that has none, or those of `live`, if the update neither gives nor
-  // takes a field. Returns false, and does nothing, if that cannot be told without their sets.
-  bool KeepOwners(const Change& change, const Work& work) const {
+  // takes a field. Returns false if that cannot be told without their sets; `difference` may then
+  // be set.
+  bool KeepOwners(const Change& change, const Work& work,
+                  std::optional<Difference>& difference) const {
     const Value sent = change.object.metadata()["managedFields"];
     // A patch leaves the very list where it is.
     const bool shared = sent.is_list() && sent.items().data() == change.owners.items().data();
@@ -177,10 +192,12 @@ class FieldManager::Impl {
     const auto now = merge_.ToVersioned(change.object, work);
     const auto was = merge_.ToVersioned(change.live, work);
     if (!now.ok() || !was.ok()) return false;
-    const auto changes = merge_.Compare(*was, *now, work);
+    auto changes = merge_.Compare(*was, *now, work);
+    if (!changes.ok()) return false;
+    difference = Difference{.was = *was, .now = *now, .changes = *std::move(changes)};
     const Owner writer{
         .info = InfoOf(change.manager, kUpdate), .time = Now(), .fields_v1 = Value()};
-    if (!changes.ok() || !kept->Stay(*changes, NobodysFields(), writer)) return false;
+    if (!kept->Stay(*difference->changes, NobodysFields(), writer)) return false;
     SetManagedFields(change.object, std::move(*kept).Encode(shared, change.object.arena()));
     return true;
   }
@@ -191,9 +208,9 @@ class FieldManager::Impl {
                                           std::string_view manager, const Work& work) const {
     auto kept = KeptOwners::Read(live.metadata()["managedFields"], merge_.api_version(),
                                  merge_.type().type(), std::numeric_limits<std::size_t>::max());
-    if (!kept) return std::nullopt;
-    const auto fields = merge_.FieldsOf(config, work);
     const Owner applier{.info = InfoOf(manager, kApply), .time = Now(), .fields_v1 = Value()};
+    if (!kept || !kept->Has(applier.info)) return std::nullopt;
+    const auto fields = merge_.FieldsOf(config, work);
     if (!fields.ok() || !*fields ||
         !kept->HasJust(applier.info, (*fields)->Difference(NobodysFields(), work.arena))) {
       return std::nullopt;
@@ -220,13 +237,18 @@ class FieldManager::Impl {
 
   runtime::UnixTime Now() const { return runtime::UnixTime::From(options_.clock->WallNow()); }
 
-  // Updates `managed` after `manager` has changed `was` to `now`.
-  Status Track(Value was, Value now, std::string_view manager, Managed& managed,
+  // Updates `managed` after `manager` has made this difference.
+  Status Track(const Difference& difference, std::string_view manager, Managed& managed,
                const Work& work) const {
     runtime::Arena& arena = work.arena;
     const std::string self(kCurrentOperation);
-    ASSIGN_OR_RETURN(managed.fields,
-                     merge_.Update(was, now, std::move(managed.fields), self, work));
+    const auto& changes = difference.changes;
+    ASSIGN_OR_RETURN(managed.fields, merge_.Update({.live = difference.was,
+                                                    .now = difference.now,
+                                                    .managers = std::move(managed.fields),
+                                                    .manager = self,
+                                                    .changes = changes ? &*changes : nullptr},
+                                                   work));
     StripFields(managed.fields, self, arena);
     if (auto changed = managed.fields.extract(self); !changed.empty()) {
       const std::string identifier = IdentifierOf(manager, kUpdate);

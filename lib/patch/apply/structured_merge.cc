@@ -106,28 +106,34 @@ Result<Value> StructuredMerge::ToVersioned(const runtime::Object& object, const 
   return Converted(types_->kind(), {object.version(), version_}, content, work);
 }
 
-Result<Managers> StructuredMerge::Update(Value live, Value now, Managers managers,
-                                         const std::string& manager, const Work& work) const {
-  // Updates let duplicate items in, so stored objects may have some.
-  const ValidationOptions options{.allow_duplicates = true};
-  const auto typed_now = AsTyped(now, *type_, options);
+Result<Managers> StructuredMerge::Update(UpdateRequest request, const Work& work) const {
+  const auto typed = [this, &request](Value value) -> Result<TypedValue> {
+    // Compare() has validated both.
+    if (request.changes != nullptr) return TypedValue(value, *type_);
+    // Updates let duplicate items in, so stored objects may have some.
+    return AsTyped(value, *type_, {.allow_duplicates = true});
+  };
+  const auto typed_now = typed(request.now);
   if (!typed_now.ok()) {
-    return Failed("failed to convert new object (" + Describe(now) + ") to smd typed: ",
+    return Failed("failed to convert new object (" + Describe(request.now) + ") to smd typed: ",
                   typed_now.status());
   }
-  const auto typed_live = AsTyped(live, *type_, options);
+  const auto typed_live = typed(request.live);
   if (!typed_live.ok()) {
-    return Failed("failed to convert live object (" + Describe(live) + ") to smd typed: ",
+    return Failed("failed to convert live object (" + Describe(request.live) + ") to smd typed: ",
                   typed_live.status());
   }
   const VersionsOf versions(*types_, work.ctx);
-  auto updated =
-      Updater(versions, &reset_fields_)
-          .Update(*typed_live, *typed_now,
-                  {.version = api_version_, .managers = std::move(managers), .manager = manager},
-                  work.arena);
+  auto updated = Updater(versions, &reset_fields_)
+                     .Update(*typed_live, *typed_now,
+                             {.version = api_version_,
+                              .managers = std::move(request.managers),
+                              .manager = request.manager,
+                              .changes = request.changes},
+                             work.arena);
   if (!updated.ok()) {
-    return Failed("failed to update ManagedFields (" + Describe(now) + "): ", updated.status());
+    return Failed("failed to update ManagedFields (" + Describe(request.now) + "): ",
+                  updated.status());
   }
   return updated;
 }
@@ -170,7 +176,9 @@ Result<StructuredMerge::Merged> StructuredMerge::Merge(Value live, Value config,
   ASSIGN_OR_RETURN(const TypedValue merged,
                    typed_live.Merge(TypedValue(config, *type_), work.arena));
   ASSIGN_OR_RETURN(const Comparison changes, Compare(typed_live, merged, work));
-  return Merged{merged.value(), changes, !ValuesEqual(live, merged.value())};
+  // Objects without differences may still have items in another order.
+  const bool changed = !changes.IsSame() || !ValuesEqual(live, merged.value());
+  return Merged{merged.value(), changes, changed};
 }
 
 Result<Updater::Applied> StructuredMerge::Apply(ApplyRequest request, const Work& work) const {

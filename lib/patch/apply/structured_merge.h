@@ -23,9 +23,15 @@ class StructuredMerge final {
   // `reset_fields` is borrowed.
   StructuredMerge(TypeConverterPtr types, std::string version, const FieldFilters& reset_fields);
 
+  struct UpdateRequest {
+    runtime::Value live;
+    runtime::Value now;
+    Managers managers;
+    std::string manager;
+    const Comparison* changes = nullptr;  // Compare() of both. Null: not known.
+  };
   // Returns the owners after `now` has replaced `live`.
-  Result<Managers> Update(runtime::Value live, runtime::Value now, Managers managers,
-                          const std::string& manager, const Work& work) const;
+  Result<Managers> Update(UpdateRequest request, const Work& work) const;
 
   // Returns how `now` differs from `live`, without the fields that no manager comes to own here.
   Result<Comparison> Compare(runtime::Value live, runtime::Value now, const Work& work) const;

@@ -134,7 +134,9 @@ Result<std::optional<Comparison>> Updater::Run::CompareConverted(const Versioned
 Result<Comparison> Updater::Run::TakeFromOthers(const Versioned& live, const Versioned& object,
                                                 Write& write,
                                                 std::vector<Conflict>& conflicts) const {
-  ASSIGN_OR_RETURN(const Comparison comparison, CompareIn(live, object));
+  ASSIGN_OR_RETURN(const Comparison comparison, write.changes != nullptr
+                                                    ? Result<Comparison>(*write.changes)
+                                                    : CompareIn(live, object));
   std::map<std::string, std::optional<Comparison>, std::less<>> versions;
   versions.emplace(live.version, comparison);
   Managers left;
@@ -310,13 +312,12 @@ Result<Updater::Applied> Updater::Apply(const TypedValue& live, const TypedValue
   ASSIGN_OR_RETURN(const Versioned pruned,
                    Explained(run.Prune({merged, version}, write, last), "failed to prune fields"));
   Applied applied{.conflicts = {}, .managers = {}, .object = pruned.object};
-  if (const auto taken = run.TakeFromOthers({live, version}, pruned, write, applied.conflicts);
-      !taken.ok()) {
-    return taken.status();
-  }
+  ASSIGN_OR_RETURN(const Comparison changes,
+                   run.TakeFromOthers({live, version}, pruned, write, applied.conflicts));
   if (!applied.conflicts.empty()) return applied;
   applied.managers = std::move(write.managers);
-  applied.changed = !ValuesEqual(live.value(), pruned.object.value());
+  // Objects without differences may still have items in another order.
+  applied.changed = !changes.IsSame() || !ValuesEqual(live.value(), pruned.object.value());
   return applied;
 }
 

@@ -59,6 +59,23 @@ std::string RandomBody(Random& random) {
   return body.append("}}");
 }
 
+// Returns the fields that get no owner: mostly none.
+FieldFilters RandomFilters(Random& random) {
+  const Path replicas{PathElement::FieldName("spec"), PathElement::FieldName("replicas")};
+  switch (random.Below(6)) {
+    case 0: {
+      runtime::Arena arena;
+      return {{"apps/v1", FieldFilter::Exclude(NewFieldSet({replicas}, arena))}};
+    }
+    case 1: {
+      const std::vector<FieldPattern> patterns{{replicas.begin(), replicas.end()}};
+      return {{"apps/v1", FieldFilter::Include(patterns)}};
+    }
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 TEST_CASE("field manager: owners that stay are what decoding them gives", "[apply]") {
@@ -72,6 +89,7 @@ TEST_CASE("field manager: owners that stay are what decoding them gives", "[appl
       const FieldManager manager({.types = std::make_shared<TypeConverter>(DeploymentKind()),
                                   .version = "v1",
                                   .subresource = std::string(subresource),
+                                  .reset_fields = RandomFilters(random),
                                   .update_managers_max = options.update_managers_max,
                                   .clock = &clock});
       runtime::ObjectPtr live = f.Parse("{}");
@@ -105,6 +123,7 @@ TEST_CASE("field manager: owners that stay in an apply are what decoding them gi
     auto clock = SteppedClock();
     const FieldManager manager({.types = std::make_shared<TypeConverter>(DeploymentKind()),
                                 .version = "v1",
+                                .reset_fields = RandomFilters(random),
                                 .clock = &clock});
     TestFieldManager f(DeploymentKind());
     runtime::ObjectPtr live = f.Parse(R"({"metadata":{"uid":"1"}})");

@@ -246,6 +246,8 @@ TEST_CASE("patch.apply: comparing tells what makes one object of another", "[pat
     CHECK(there->added == back->removed);
     CHECK(there->removed == back->added);
     CHECK(there->modified == back->modified);
+    // An apply takes differences as a sign that the object has changed.
+    CHECK((there->IsSame() || !ValuesEqual(a.value(), b.value())));
     CHECK(a.Compare(TypedValue(runtime::Copy(a.value(), arena), type), arena)->IsSame());
   }
 }

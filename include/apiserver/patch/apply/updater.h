@@ -65,6 +65,8 @@ class Updater {
     Managers managers;         // The owners of the live object's fields.
     std::string_view manager;  // The writer's identifier, as in `managers`, or a new one.
     bool force = false;        // Makes an apply take conflicting fields from their owners.
+    // Tells how the objects of an update differ, without fields that get no owner. Null: not known.
+    const Comparison* changes = nullptr;
   };
 
   // Returns the owners after `object` has replaced `live` (null when it is created): fields that
