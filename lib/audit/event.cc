@@ -111,31 +111,6 @@ void PutUser(const auth::UserInfo& user, JsonSink& out) {
          [&out](const auto& values) { PutStrings(values, out); });
 }
 
-// Writes a user who is part of many events: both of a request, and those of all requests of one
-// connection. The one of the thread's last event is kept as text, together with a reference, so
-// that no other user can have its address.
-void PutSharedUser(const auth::UserInfoPtr& user, JsonSink& out) {
-  // A longer text is not worth the memory: each thread would keep it.
-  constexpr std::size_t kKeptBytesMax = 1024;
-  struct Encoded {
-    auth::UserInfoPtr user;
-    std::string json;
-  };
-  static thread_local Encoded last;
-  if (last.user == user) return out.Put(last.json);
-  last.user = nullptr;
-  last.json.clear();
-  JsonSink sink(last.json);
-  PutUser(*user, sink);
-  sink.Flush();
-  out.Put(last.json);
-  if (last.json.size() <= kKeptBytesMax) {
-    last.user = user;
-  } else {
-    last.json = {};
-  }
-}
-
 void PutObjectReference(const ObjectReference& ref, JsonSink& out) {
   Members members(out);
   members.TextUnlessEmpty("resource", ref.resource);
@@ -189,12 +164,8 @@ void PutEventFields(const Event& event, Members& members) {
   members.Text("requestURI", event.request_uri);
   members.Text("verb", event.verb);
   // audit.k8s.io/v1 requires `user`, so an unknown one is written as an empty object.
-  JsonSink& user = members.Name("user");
-  if (event.user) {
-    PutSharedUser(event.user, user);
-  } else {
-    user.Put("{}");
-  }
+  static const auth::UserInfo nobody;
+  PutUser(event.user ? *event.user : nobody, members.Name("user"));
   if (event.impersonated_user) PutUser(*event.impersonated_user, members.Name("impersonatedUser"));
   if (!event.impersonation_constraint.empty()) {
     Members metadata(members.Name("authenticationMetadata"));

@@ -3,8 +3,6 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
-#include <string>
-#include <utility>
 
 namespace apiserver::inline v0::audit {
 namespace {
@@ -89,35 +87,6 @@ TEST_CASE("audit: an event that says nothing keeps the fields that are never lef
         R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"None","auditID":"",)"
         R"("stage":"RequestReceived","requestURI":"","verb":"","user":{},)"
         R"("requestReceivedTimestamp":null,"stageTimestamp":null})");
-}
-
-// The text of a thread's last user is kept.
-TEST_CASE("audit: each event's JSON has its own user, whoever was in the last", "[audit]") {
-  const auto user_in = [](const auth::UserInfoPtr& user) {
-    Event event;
-    event.user = user;
-    std::string json;
-    AppendEventJson(event, json);
-    const std::size_t begin = json.find(R"("user":)");
-    return json.substr(begin, json.find(R"(,"requestReceivedTimestamp")") - begin);
-  };
-  const auto named = [](std::string name) {
-    return std::make_shared<const auth::UserInfo>(auth::UserInfo{.name = std::move(name)});
-  };
-  const auto jane = named("jane");
-  const auto large = named(std::string(5000, 'x'));
-  for (int round = 0; round < 2; ++round) {
-    CHECK(user_in(jane) == R"("user":{"username":"jane"})");
-    CHECK(user_in(jane) == R"("user":{"username":"jane"})");
-    CHECK(user_in(nullptr) == R"("user":{})");
-    CHECK(user_in(large) == R"("user":{"username":")" + large->name + R"("})");
-    CHECK(user_in(large) == R"("user":{"username":")" + large->name + R"("})");
-    CHECK(user_in(std::make_shared<const auth::UserInfo>()) == R"("user":{})");
-    // Each may get the memory of the one before.
-    for (const char* name : {"a", "b", "c"}) {
-      CHECK(user_in(named(name)) == R"("user":{"username":")" + std::string(name) + R"("})");
-    }
-  }
 }
 
 TEST_CASE("audit: events of a list carry no kind of their own", "[audit]") {
