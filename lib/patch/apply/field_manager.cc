@@ -1,5 +1,6 @@
 #include "apiserver/patch/apply/field_manager.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "patch/apply/kept_owners.h"
 #include "patch/apply/last_applied.h"
 #include "patch/apply/managers.h"
+#include "patch/apply/owner.h"
 #include "patch/apply/structured_merge.h"
 
 namespace apiserver::v0::patch::apply {
@@ -62,6 +64,13 @@ std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowe
   std::erase_if(conflicts,
                 [allowed](const Conflict& conflict) { return allowed.Has(conflict.path); });
   return conflicts;
+}
+
+// True if one of the entries of managedFields is of an apply by `manager`.
+bool HasApplied(Value entries, std::string_view manager) {
+  return std::ranges::any_of(entries.items(), [manager](const Value& entry) {
+    return entry["manager"].AsString() == manager && entry["operation"].AsString() == kApply;
+  });
 }
 
 }  // namespace
@@ -206,10 +215,12 @@ class FieldManager::Impl {
   // fields that it alone owns. Nullopt: it does not, or only decoding the owners' sets can tell.
   std::optional<Merged> MergeIfOwnersStay(const runtime::Object& live, Value config,
                                           std::string_view manager, const Work& work) const {
-    auto kept = KeptOwners::Read(live.metadata()["managedFields"], merge_.api_version(),
-                                 merge_.type().type(), std::numeric_limits<std::size_t>::max());
     const Owner applier{.info = InfoOf(manager, kApply), .time = Now(), .fields_v1 = Value()};
-    if (!kept || !kept->Has(applier.info)) return std::nullopt;
+    const Value entries = live.metadata()["managedFields"];
+    if (!HasApplied(entries, applier.info.manager)) return std::nullopt;
+    auto kept = KeptOwners::Read(entries, merge_.api_version(), merge_.type().type(),
+                                 std::numeric_limits<std::size_t>::max());
+    if (!kept) return std::nullopt;
     const auto fields = merge_.FieldsOf(config, work);
     if (!fields.ok() || !*fields ||
         !kept->HasJust(applier.info, (*fields)->Difference(NobodysFields(), work.arena))) {

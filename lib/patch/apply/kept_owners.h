@@ -21,8 +21,6 @@ class KeptOwners {
   // nobody owns, gives and takes no field; the writer's entry then has the time of `writer`.
   // `nobodys` are the fields that have no owner although they change.
   bool Stay(const Comparison& changes, FieldSet nobodys, const Owner& writer);
-  // Returns true if `manager` owns a field.
-  bool Has(const ManagerInfo& manager) const { return Find(manager) != nullptr; }
   // Returns true if the fields that `applier` owns are these, of which there must be some.
   bool HasJust(const ManagerInfo& applier, FieldSet fields) const;
   // Returns true if nobody but `applier` owns a field that changes.
