@@ -24,8 +24,8 @@ struct LoopOptions {
   std::size_t streams = 1;     // Requests under way on each connection.
   std::size_t operations = 0;  // All together.
   int expected_code = 200;
-  // Of s slots the kth asks for n = k, k + s, k + 2s and so on, so that n and n + s are never under
-  // way at once. Otherwise a slot that is free takes the next n.
+  // Gives each of the s slots requests of its own: the kth asks for n = k, k + s, k + 2s and so on,
+  // so that n and n + s are never under way at once. False: a slot that is free takes the next n.
   bool strides = false;
   // The nth request.
   std::function<apiserver::http::ClientRequest(std::size_t n)> request;

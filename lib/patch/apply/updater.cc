@@ -298,6 +298,7 @@ Result<Managers> Updater::Update(const TypedValue& live, const TypedValue& objec
 Result<Updater::Applied> Updater::Apply(const TypedValue& live, const TypedValue& config,
                                         Write write, Arena& arena) const {
   const Run run(*this, arena);
+  write.changes = nullptr;  // Those of the merged object are not known yet.
   run.ReconcileManagers(write.managers);
   ASSIGN_OR_RETURN(const TypedValue merged,
                    Explained(live.Merge(config, arena), "failed to merge config"));

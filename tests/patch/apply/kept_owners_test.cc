@@ -115,7 +115,6 @@ TEST_CASE("field manager: owners that stay are what decoding them gives", "[appl
   }
 }
 
-// An apply, as text or as the object and its owners.
 TEST_CASE("field manager: owners that stay in an apply are what decoding them gives", "[apply]") {
   int same = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {

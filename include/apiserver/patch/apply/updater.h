@@ -65,7 +65,8 @@ class Updater {
     Managers managers;         // The owners of the live object's fields.
     std::string_view manager;  // The writer's identifier, as in `managers`, or a new one.
     bool force = false;        // Makes an apply take conflicting fields from their owners.
-    // Tells how the objects of an update differ, without fields that get no owner. Null: not known.
+    // Tells Update() how its objects differ, without fields that get no owner. Null: not known.
+    // Apply() takes no notice of it.
     const Comparison* changes = nullptr;
   };
 
