@@ -21,12 +21,16 @@ void ByteQueue::Push(std::string bytes) {
 
 std::size_t ByteQueue::TakeTo(std::string& out, std::size_t limit) {
   const std::size_t before = out.size();
-  while (out.size() < limit && !empty()) {
-    const std::string_view piece = Front().substr(0, limit - out.size());
-    AppendBytes(piece, out);
-    Pop(piece.size());
-  }
+  while (out.size() < limit && !empty()) (void)TakePieceTo(out, limit);
   return out.size() - before;
+}
+
+std::size_t ByteQueue::TakePieceTo(std::string& out, std::size_t limit) {
+  if (out.size() >= limit || empty()) return 0;
+  const std::size_t count = std::min(Front().size(), limit - out.size());
+  AppendBytes(Front().substr(0, count), out);
+  Pop(count);
+  return count;
 }
 
 std::size_t ByteQueue::TakeTo(std::span<char> out) {

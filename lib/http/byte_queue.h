@@ -38,6 +38,8 @@ class ByteQueue final {
   void Push(std::string bytes);
   // Appends to `out` until that holds `limit` bytes; returns how many were appended.
   std::size_t TakeTo(std::string& out, std::size_t limit);
+  // The same, but no more than what is left of the first piece.
+  std::size_t TakePieceTo(std::string& out, std::size_t limit);
   // Fills `out` from its front; returns how many bytes were written.
   std::size_t TakeTo(std::span<char> out);
   // Drops everything; returns how many bytes that was.

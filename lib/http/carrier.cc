@@ -16,6 +16,8 @@ constexpr std::size_t kWriteBytes = 64 << 10;
 constexpr std::size_t kWriteOffset = 1024;
 // The bytes that one connection may read and write before others have their turn.
 constexpr std::size_t kTurnBytes = 256 << 10;
+// A write counts as this many bytes of a turn at least: the call takes as long as they would.
+constexpr std::size_t kSendCostBytes = 4 << 10;
 // Limits a handshake that is under way when the server drains.
 constexpr auto kDrainedHandshakeTime = std::chrono::milliseconds(1000);
 // Limits of a lingering close: a peer that goes on sending must not keep the connection.
@@ -297,7 +299,7 @@ void Carrier::WriteSome() {
     protocol_->Produce(out, kWriteOffset + kWriteBytes);
     const std::string_view made = std::string_view(out).substr(kWriteOffset);
     if (made.empty()) return out.clear();
-    total += made.size();
+    total += std::max(made.size(), kSendCostBytes);
     const bool all = Wrote(socket_.Write(made));
     out.clear();
     if (!all) return;

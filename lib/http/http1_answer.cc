@@ -159,6 +159,8 @@ void Http1Server::Produce(std::string& out, std::size_t limit) {
     if (!control_.empty()) {
       out += control_;
       std::exchange(control_, {}).clear();
+      // The head of an upgrade is a write of its own, too.
+      if (answer_ == Answer::kTunnel) return;
     }
     if (out.size() >= limit) return;
     if (std::exchange(process_again_, false)) {
@@ -171,13 +173,17 @@ void Http1Server::Produce(std::string& out, std::size_t limit) {
   }
 }
 
-// Moves bytes of a tunnel to `out`. Returns whether there may be more to do.
+// Moves a piece of a tunnel to `out`. Returns whether there may be more to do in this write.
+//
+// Every piece is a write of its own, and so a TLS record of its own, as at a Go server: Python's
+// client of port-forwards (kubernetes 22.6) reads one frame whenever its socket becomes readable,
+// and would not see a second one of the same record before the peer sends more.
 bool Http1Server::PullTunnel(std::string& out, std::size_t limit) {
   if (answer_ != Answer::kTunnel) return false;
-  if (const std::size_t sent = tunnel_out_->TakeTo(out, limit)) {
+  if (const std::size_t sent = tunnel_out_->TakePieceTo(out, limit)) {
     exchange_->CountSent(sent);
     GuardTunnel([&] { tunnel_->Sent(sent); });
-    return true;
+    return false;
   }
   if (!pouring_ || source_waits_) return false;
   const std::size_t before = out.size();

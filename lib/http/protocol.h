@@ -40,7 +40,8 @@ class Protocol {
   virtual ~Protocol() = default;
   // Takes the next bytes of the peer.
   virtual void Receive(std::string_view bytes) = 0;
-  // Appends output to `out` until that holds `limit` bytes or more, or there is none.
+  // Appends output to `out` until that holds `limit` bytes or more, there is none, or what follows
+  // must be a write of its own. There is none if nothing was appended.
   virtual void Produce(std::string& out, std::size_t limit) = 0;
   virtual State state() const = 0;
   // Returns false if bytes that arrive should stay in the socket.

@@ -131,8 +131,8 @@ void TunnelQueue::Push(std::string bytes) {
   charge_.Resize(bytes_.size());
 }
 
-std::size_t TunnelQueue::TakeTo(std::string& out, std::size_t limit) {
-  const std::size_t taken = bytes_.TakeTo(out, limit);
+std::size_t TunnelQueue::TakePieceTo(std::string& out, std::size_t limit) {
+  const std::size_t taken = bytes_.TakePieceTo(out, limit);
   charge_.Resize(bytes_.size());
   return taken;
 }

@@ -88,8 +88,9 @@ class TunnelQueue final {
     charge_.SetTenant(tenant);
   }
   void Push(std::string bytes);
-  // Appends to `out` until that holds `limit` bytes; returns how many were appended.
-  std::size_t TakeTo(std::string& out, std::size_t limit);
+  // Appends what is left of the first piece to `out`, until that holds `limit` bytes; returns how
+  // many were appended.
+  std::size_t TakePieceTo(std::string& out, std::size_t limit);
   std::size_t size() const { return bytes_.size(); }
 
  private:

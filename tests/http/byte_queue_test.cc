@@ -29,8 +29,13 @@ TEST_CASE("http: a byte queue gives back its pieces in order, cut where the room
   CHECK(out == "> abcdg");
   CHECK(queue.empty());
 
-  queue.Push("hi");
-  CHECK(queue.Clear() == 2);
+  queue.Push("hij");
+  queue.Push("k");
+  CHECK(queue.TakePieceTo(out, out.size()) == 0);
+  CHECK(queue.TakePieceTo(out, out.size() + 2) == 2);
+  CHECK(queue.TakePieceTo(out, 100) == 1);
+  CHECK(out == "> abcdghij");
+  CHECK(queue.Clear() == 1);
   CHECK(queue.TakeTo(out, 100) == 0);
 }
 

@@ -271,6 +271,31 @@ TEST_CASE("http: either end of a tunnel may end its direction and go on with the
   CHECK(tunnels.service.ends.Await("101 ok"));
 }
 
+// A client that reads once whenever its socket becomes readable sees every piece.
+TEST_CASE("http: the pieces of a tunnel are TLS records of their own", "[http]") {
+  Tunnels tunnels([](std::unique_ptr<Tunnel> tunnel) {
+    for (const char* piece : {"port", "error", "answer"}) (void)tunnel->Write(piece);
+    tunnel->Close();
+  });
+  TestServer server(tunnels.service.service, Wire::kTlsHttp1);
+  Journal told;
+  const auto connection = server.Connect();
+  const auto stream =
+      connection
+          ->OpenUpgrade({.target = "/tunnel",
+                         .headers = {{"Host", "x"}, {"Connection", "Upgrade"}, {"Upgrade", "raw"}}})
+          .value();
+
+  stream->Start(NewSink({
+      .data = [&](std::string_view bytes) { told.Add(std::string(bytes)); },
+      .end = [&](const Status& /*status*/) { told.Add("end"); },
+      .head = [&](const ResponseHead& head) { told.Add(std::to_string(head.code)); },
+  }));
+
+  CHECK(told.Await("end"));
+  CHECK(told.Text() == "101 port error answer end");
+}
+
 // Row 88 of docs/security.md.
 TEST_CASE("http: a peer that takes nothing out of a tunnel is dropped at its limit", "[http]") {
   std::shared_ptr<Writer> writer;
