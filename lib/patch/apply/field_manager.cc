@@ -14,6 +14,7 @@
 #include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
 #include "patch/apply/conflict_error.h"
+#include "patch/apply/created_fields.h"
 #include "patch/apply/kept_owners.h"
 #include "patch/apply/last_applied.h"
 #include "patch/apply/managers.h"
@@ -66,6 +67,11 @@ std::vector<Conflict> Remaining(std::vector<Conflict> conflicts, FieldSet allowe
   return conflicts;
 }
 
+// True if the identifier of an entry keeps `manager` as it is.
+bool IsPlain(std::string_view manager) {
+  return std::ranges::all_of(manager, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 // True if one of the entries of managedFields is of an apply by `manager`.
 bool HasApplied(Value entries, std::string_view manager) {
   return std::ranges::any_of(entries.items(), [manager](const Value& entry) {
@@ -104,6 +110,9 @@ class FieldManager::Impl {
       if (live != nullptr) {
         ASSIGN_OR_RETURN(difference->was, merge_.ToVersioned(*live, work));
       }
+    }
+    if (live == nullptr && managed.fields.empty()) {
+      return OwnCreated(*difference, manager, object, work);
     }
     RETURN_IF_ERROR(Track(*difference, manager, managed, work));
     ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(managed, object.arena()));
@@ -185,6 +194,28 @@ class FieldManager::Impl {
     Value now;
     std::optional<Comparison> changes;  // Nullopt: not known.
   };
+
+  // Makes `manager` the one owner of the fields of `object`, which is to be created.
+  Status OwnCreated(const Difference& difference, std::string_view manager, runtime::Object& object,
+                    const Work& work) const {
+    std::string form = IsPlain(manager) ? CreatedFields::FormOf(difference.now) : std::string();
+    if (!form.empty()) {
+      if (const auto fields = created_.Find(form)) {
+        const Value text = Value::Raw(object.arena().Copy(*fields));
+        SetManagedFields(object,
+                         ListOfOwners({{InfoOf(manager, kUpdate), Now(), text}}, object.arena()));
+        return {};
+      }
+    }
+    Managed managed;
+    RETURN_IF_ERROR(Track(difference, manager, managed, work));
+    ASSIGN_OR_RETURN(const Value encoded, EncodeManagedFields(managed, object.arena()));
+    SetManagedFields(object, encoded);
+    if (!form.empty() && encoded.size() == 1) {
+      created_.Add(std::move(form), encoded.items().front()["fieldsV1"].AsString());
+    }
+    return {};
+  }
 
   // Sets the owners of an object that has none, or those of `live`, if the update neither gives nor
   // takes a field. Returns false if that cannot be told without their sets; `difference` may then
@@ -364,6 +395,7 @@ class FieldManager::Impl {
 
   const Options options_;
   const StructuredMerge merge_;
+  mutable CreatedFields created_;
 };
 
 FieldManager::FieldManager(Options options)
