@@ -84,7 +84,9 @@ class IgnoreErrors final : public Backend {
                             [done = std::move(done)](bool) mutable { done(true); });
   }
   void ProcessEvent(Event&& event) override { backend_->ProcessEvent(std::move(event)); }
-  bool ProcessAtOnce(const Event& event) override { return backend_->ProcessAtOnce(event); }
+  bool ProcessAtOnce(const Event& event, RequestJson& kept) override {
+    return backend_->ProcessAtOnce(event, kept);
+  }
   bool Holds() const override { return backend_->Holds(); }
   void Shutdown(std::chrono::milliseconds grace) override { backend_->Shutdown(grace); }
 

@@ -18,7 +18,7 @@ void AddAnnotation(const Context& ctx, std::string_view key, std::string_view va
   std::string earlier;
   {
     auto collected = audit->collected_.Lock();
-    Event& event = AuditContext::WholeOf(*collected);
+    Event& event = AuditContext::WholeOf(*collected).event;
     const auto [at, added] = event.annotations.try_emplace(std::string(key), value);
     if (added || at->second == value) return;
     earlier = at->second;
@@ -45,27 +45,40 @@ Level LevelOf(const Context& ctx) {
 AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
     : clock_(clock), log_(log) {
   auto collected = collected_.Lock();
-  collected->event->audit_id = std::move(audit_id);
-  collected->event->request_received = clock.WallNow();
+  collected->whole->event.audit_id = std::move(audit_id);
+  collected->whole->event.request_received = clock.WallNow();
 }
 
-AuditContext::Collected::Collected() : event(std::make_unique<Event>()) {}
+AuditContext::Collected::Collected() : whole(std::make_unique<Collection>()) {}
 
 AuditContext::Collected::~Collected() = default;
 
-Event& AuditContext::WholeOf(Collected& collected) {
+AuditContext::Collection& AuditContext::WholeOf(Collected& collected) {
   if (collected.packed) {
-    collected.event = std::make_unique<Event>(collected.packed->Unpack());
+    collected.whole = std::make_unique<Collection>();
+    collected.whole->event = collected.packed->Unpack();
     collected.packed.reset();
   }
-  return *collected.event;
+  return *collected.whole;
+}
+
+Clock::Wall AuditContext::received() {
+  auto collected = collected_.Lock();
+  return WholeOf(*collected).event.request_received;
+}
+
+void AuditContext::SetCode(int code) {
+  auto collected = collected_.Lock();
+  Event& event = WholeOf(*collected).event;
+  if (!event.response_status) event.response_status.emplace();
+  event.response_status->code = code;
 }
 
 void AuditContext::Pack() {
   auto collected = collected_.Lock();
-  if (!collected->event) return;
-  collected->packed = PackedEvent::Pack(*collected->event);
-  if (collected->packed) collected->event.reset();
+  if (!collected->whole) return;
+  collected->packed = PackedEvent::Pack(collected->whole->event);
+  if (collected->packed) collected->whole.reset();
 }
 
 // The first call wins, so that the level cannot change between two stages.
@@ -73,7 +86,7 @@ void AuditContext::Init(const RequestAuditConfig& config) {
   auto collected = collected_.Lock();
   if (initialized()) return;
   config_ = config;
-  WholeOf(*collected).level = config.level;
+  WholeOf(*collected).event.level = config.level;
   // Pairs with the acquire in initialized(): config_ is read without the lock.
   initialized_.store(true, std::memory_order_release);
 }
@@ -86,7 +99,7 @@ bool AuditContext::Wants(Stage stage) const {
 // `last` moves the event out, which saves the copy of two large objects; no stage may follow.
 Event AuditContext::Snapshot(Stage stage, bool last) {
   auto collected = collected_.Lock();
-  Event& event = WholeOf(*collected);
+  Event& event = WholeOf(*collected).event;
   SetStage(event, stage, std::nullopt);
   if (!last) return event;
   return std::move(event);

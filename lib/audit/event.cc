@@ -6,6 +6,7 @@
 
 #include "apiserver/base/field_path.h"
 #include "apiserver/runtime/time.h"
+#include "audit/event_json.h"
 #include "runtime/time_text.h"
 #include "text/json_sink.h"
 
@@ -57,6 +58,9 @@ class Members {
   void NumberUnlessZero(const auto& name, int value) {
     if (value != 0) Name(name).Put(std::to_string(value));
   }
+  // Writes members that stand in `text`, with the comma before the first.
+  void Written(std::string_view text) { out_.Put(text); }
+  JsonSink& out() { return out_; }
   // Empty: a time that was never set; null as in Go.
   void Time(const auto& name, std::string_view time) {
     if (time.empty()) {
@@ -156,11 +160,8 @@ std::string_view MicroTimeUnlessZero(Clock::Wall time, runtime::TimeText& text) 
   return runtime::PutMicroTime(runtime::UnixTime::From(time), text);
 }
 
-// Writes the fields of an event without kind and apiVersion.
-void PutEventFields(const Event& event, Members& members) {
-  members.Plain("level", LevelWord(event.level));
-  members.Text("auditID", event.audit_id);
-  members.Plain("stage", StageWord(event.stage));
+// Writes the fields that the events of a request share.
+void PutRequestFields(const Event& event, Members& members) {
   members.Text("requestURI", event.request_uri);
   members.Text("verb", event.verb);
   // audit.k8s.io/v1 requires `user`, so an unknown one is written as an empty object.
@@ -174,6 +175,26 @@ void PutEventFields(const Event& event, Members& members) {
   if (!event.source_ips.empty()) PutStrings(event.source_ips, members.Name("sourceIPs"));
   members.TextUnlessEmpty("userAgent", event.user_agent);
   if (event.object_ref) PutObjectReference(*event.object_ref, members.Name("objectRef"));
+}
+
+// Takes them from `kept`, or leaves them there.
+void PutKeptRequestFields(const Event& event, RequestJson& kept, Members& members) {
+  if (!kept.text.empty()) return members.Written(kept.text);
+  const std::size_t begin = members.out().Place();
+  PutRequestFields(event, members);
+  kept.text = members.out().TextSince(begin);
+}
+
+// Writes the fields of an event without kind and apiVersion. `kept`: may be null.
+void PutEventFields(const Event& event, RequestJson* kept, Members& members) {
+  members.Plain("level", LevelWord(event.level));
+  members.Text("auditID", event.audit_id);
+  members.Plain("stage", StageWord(event.stage));
+  if (kept) {
+    PutKeptRequestFields(event, *kept, members);
+  } else {
+    PutRequestFields(event, members);
+  }
   if (event.response_status) {
     PutResponseStatus(*event.response_status, members.Name("responseStatus"));
   }
@@ -190,6 +211,13 @@ void PutEventFields(const Event& event, Members& members) {
   if (event.annotations.empty()) return;
   JsonSink& out = members.Name("annotations");
   PutMap(event.annotations, out, [&out](const std::string& value) { PutJsonString(value, out); });
+}
+
+void PutWhole(const Event& event, RequestJson* kept, JsonSink& sink) {
+  Members members(sink);
+  members.Plain("kind", "Event");
+  members.Plain("apiVersion", "audit.k8s.io/v1");
+  PutEventFields(event, kept, members);
 }
 
 std::string QuotedList(const std::vector<std::string>& values) {
@@ -243,13 +271,12 @@ ResponseStatus ResponseStatus::Of(const Status& status) {
 
 void AppendEventJson(const Event& event, std::string& out) {
   JsonSink sink(out);
-  {
-    Members members(sink);
-    members.Plain("kind", "Event");
-    members.Plain("apiVersion", "audit.k8s.io/v1");
-    PutEventFields(event, members);
-  }
+  PutWhole(event, nullptr, sink);
   sink.Flush();
+}
+
+void PutEventJson(const Event& event, RequestJson& kept, JsonSink& sink) {
+  PutWhole(event, &kept, sink);
 }
 
 std::string EventListJson(const Events& events) {
@@ -262,7 +289,7 @@ std::string EventListJson(const Events& events) {
     members.Name("metadata").Put("{}");
     PutList(events, members.Name("items"), [&sink](const EventPtr& event) {
       Members item(sink);
-      PutEventFields(*event, item);
+      PutEventFields(*event, nullptr, item);
     });
   }
   sink.Flush();

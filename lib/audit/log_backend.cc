@@ -6,12 +6,15 @@
 #include <deque>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "apiserver/audit/batching.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
+#include "audit/event_json.h"
+#include "text/json_sink.h"
 
 namespace apiserver::v0::audit {
 
@@ -35,20 +38,29 @@ class LogBackend final : public Backend {
   }
 
   void ProcessEvents(Events events, Done done) override {
-    Entry entry = NewEntry(std::move(events), std::move(done));
+    std::string lines;
+    Entry entry = NewEntry(std::move(events), std::move(done), lines);
     Take(entry);
   }
 
   void ProcessEvent(Event&& event) override {
-    if (!ProcessAtOnce(event)) Backend::ProcessEvent(std::move(event));
+    RequestJson unused;
+    if (!ProcessAtOnce(event, unused)) Backend::ProcessEvent(std::move(event));
   }
 
-  bool ProcessAtOnce(const Event& event) override {
+  // The line is put together on the stack, and copied from there to the others.
+  bool ProcessAtOnce(const Event& event, RequestJson& kept) override {
     const std::size_t bytes = BytesOf(event);
     if (bytes > kEncodedAtOnceMax) return false;
-    Entry entry{.lines = {}, .events = {}, .count = 1, .done = {}};
-    entry.lines.reserve(bytes);
-    AppendLine(event, entry.lines);
+    std::string large;
+    text::JsonSink sink(large);
+    if (options_.format == LogFormat::kJson) {
+      PutEventJson(event, kept, sink);
+    } else {
+      sink.Put(EventString(event));
+    }
+    sink.Put('\n');
+    Entry entry{.lines = sink.TextSince(0), .events = {}, .count = 1, .done = {}};
     entry.bytes = entry.lines.size();
     Take(entry);
     return true;
@@ -79,7 +91,7 @@ class LogBackend final : public Backend {
 
   // The events of one call: lines, or events that are still to be encoded.
   struct Entry {
-    std::string lines;
+    std::string_view lines;
     Events events;
     std::size_t bytes = 0;
     std::size_t count = 0;
@@ -101,15 +113,17 @@ class LogBackend final : public Backend {
     bool stopping = false;
   };
 
-  Entry NewEntry(Events events, Done done) const {
+  // `lines` keeps the text of the entry.
+  Entry NewEntry(Events events, Done done, std::string& lines) const {
     Entry entry{.lines = {}, .events = {}, .count = events.size(), .done = std::move(done)};
     for (const EventPtr& event : events) entry.bytes += BytesOf(*event);
     if (entry.bytes > kEncodedAtOnceMax) {
       entry.events = std::move(events);
       return entry;
     }
-    entry.lines.reserve(entry.bytes);
-    for (const EventPtr& event : events) AppendLine(*event, entry.lines);
+    lines.reserve(entry.bytes);
+    for (const EventPtr& event : events) AppendLine(*event, lines);
+    entry.lines = lines;
     entry.bytes = entry.lines.size();
     return entry;
   }

@@ -34,6 +34,16 @@ class JsonSink {
     return buffer_.data() + used_;
   }
   void Advance(std::size_t bytes) { used_ += bytes; }
+  // Returns a place in the text for TextSince(): here.
+  std::size_t Place() const { return out_.size() + used_; }
+  // Returns the text that was put since `place`, valid until the next call. It moves to the string
+  // only if it did not fit into the buffer.
+  std::string_view TextSince(std::size_t place) {
+    if (place < out_.size()) Flush();
+    if (place < out_.size()) return std::string_view(out_).substr(place);
+    const std::size_t at = place - out_.size();
+    return {buffer_.data() + at, used_ - at};
+  }
   // Moves the buffered bytes to the string, which is then complete.
   void Flush() {
     out_.append(buffer_.data(), used_);

@@ -123,11 +123,11 @@ TEST_CASE("audit: a visit at a stage shows the stage and the time that was read"
   one.audit->Init({.level = Level::kMetadata});
   const Clock::Wall read = one.clock.WallNow() + std::chrono::seconds(5);
 
-  one.audit->VisitAt(Stage::kResponseComplete, read, [&](const Event& event) {
+  one.audit->VisitAt(Stage::kResponseComplete, read, [&](const Event& event, RequestJson&) {
     CHECK(event.stage == Stage::kResponseComplete);
     CHECK(event.stage_timestamp == read);
   });
-  one.audit->VisitAt(Stage::kRequestReceived, read, [&](const Event& event) {
+  one.audit->VisitAt(Stage::kRequestReceived, read, [&](const Event& event, RequestJson&) {
     CHECK(event.stage_timestamp == event.request_received);
   });
 }

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <future>
 
+#include "apiserver/audit/context.h"
+#include "apiserver/audit/request.h"
 #include "audit/fakes.h"
 #include "gunzip.h"
 
@@ -102,12 +104,68 @@ TEST_CASE("audit: the log takes a small event at once, and leaves a large one to
   Event large{.audit_id = "2"};
   large.request_object = std::make_shared<const std::string>(std::string(1 << 20, 'x'));
 
-  CHECK(log->ProcessAtOnce(small));
-  CHECK_FALSE(log->ProcessAtOnce(large));
-  CHECK_FALSE(FakeBackend().ProcessAtOnce(small));
+  RequestJson kept;
+  CHECK(log->ProcessAtOnce(small, kept));
+  CHECK_FALSE(log->ProcessAtOnce(large, kept));
+  CHECK_FALSE(FakeBackend().ProcessAtOnce(small, kept));
   log->Shutdown(std::chrono::milliseconds(0));
 
   CHECK(page->Lock()->text == std::string(kLegacyOfOne) + "\n");
+}
+
+// What the first event of a request has in common with the others is written once.
+TEST_CASE("audit: each line of a request in the log is that of its event", "[audit]") {
+  using Change = void (*)(const Context&, AuditContext&);
+  const auto change = GENERATE(
+      as<Change>(), [](const Context&, AuditContext&) {},
+      [](const Context& ctx, AuditContext& audit) {
+        audit.SetCode(200);
+        AddAnnotation(ctx, "key", "value");
+      },
+      [](const Context& ctx, AuditContext&) {
+        LogImpersonatedUser(ctx, std::make_shared<auth::UserInfo>(auth::UserInfo{.name = "joe"}));
+      },
+      [](const Context& ctx, AuditContext&) {
+        LogCreatedName(ctx, [] { return std::string("made"); });
+      },
+      [](const Context& ctx, AuditContext&) {
+        LogRequestObject(ctx, {.resource = "", .uid = "u-1"}, [] { return std::string("{}"); });
+      },
+      [](const Context&, AuditContext& audit) { audit.Pack(); },
+      [](const Context&, AuditContext& audit) {
+        audit.Visit([](Event& event) { event.user_agent = "other"; });
+      });
+  const std::string uri = GENERATE(std::string("/apis"), "/" + std::string(5000, '"'));
+  const auto page = std::make_shared<Guarded<Page::State>>();
+  const BackendPtr log = NewLogBackend(std::make_unique<Page>(page));
+  REQUIRE(log->Run({}).ok());
+  SetClock clock;
+  const auto audit = std::make_shared<AuditContext>("id-1", clock, NullLogSink());
+  Context ctx = Context::Child(Context::Background());
+  ctx.Set(AuditContextPtr(audit));
+  audit->Init({.level = Level::kMetadata});
+  audit->Visit([&](Event& event) {
+    event.request_uri = uri;
+    event.user = std::make_shared<auth::UserInfo>(auth::UserInfo{.name = "jane"});
+    event.object_ref.emplace().resource = "pods";
+  });
+  std::string expected;
+  const auto record = [&](Stage stage) {
+    clock.Advance(std::chrono::milliseconds(3));
+    audit->VisitAt(stage, std::nullopt, [&](const Event& event, RequestJson& kept) {
+      AppendEventJson(event, expected);
+      expected += '\n';
+      REQUIRE(log->ProcessAtOnce(event, kept));
+    });
+  };
+
+  record(Stage::kRequestReceived);
+  change(ctx, *audit);
+  record(Stage::kResponseStarted);
+  record(Stage::kResponseComplete);
+  log->Shutdown(kSoon);
+
+  CHECK(page->Lock()->text == expected);
 }
 
 TEST_CASE("audit: a strict log says whether it could write", "[audit]") {

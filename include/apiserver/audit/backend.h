@@ -72,9 +72,10 @@ class Backend {
   // it, and need not share the event.
   virtual void ProcessEvent(Event&& event);
   // The same for a backend that handles an event at once and does not keep it, which spares its
-  // copy. Called under the lock of the request's AuditContext, which it must not use. Returns false
-  // if it has not handled the event: the caller calls ProcessEvent().
-  virtual bool ProcessAtOnce(const Event& /*event*/) { return false; }
+  // copy. Called under the lock of the request's AuditContext, which it must not use. `kept` is the
+  // same for all events of the request. Returns false if it has not handled the event: the caller
+  // calls ProcessEvent().
+  virtual bool ProcessAtOnce(const Event& /*event*/, RequestJson& /*kept*/) { return false; }
   // True if a request must be held until `done` of its first event: the backend is strict, or has
   // fallen behind and must not drop events.
   virtual bool Holds() const = 0;

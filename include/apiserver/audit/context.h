@@ -64,33 +64,44 @@ class AuditContext {
   template <class Change>
   void Visit(Change change) {
     auto collected = collected_.Lock();
-    change(WholeOf(*collected));
+    Collection& whole = WholeOf(*collected);
+    whole.json.text.clear();
+    change(whole.event);
   }
+  // Sets the code of the response.
+  void SetCode(int code);
   // Keeps the event small until it is needed again, for a request that goes on for long.
   void Pack();
-  // Sets the stage and the time of the event, and calls `use` with it, under its lock. `now`: the
-  // time, if the caller has read it.
+  // Sets the stage and the time of the event, and calls `use` with it and the JSON that is kept for
+  // its stages, under its lock. `use` changes no field but may move the event away, if no stage
+  // follows. `now`: the time, if the caller has read it.
   template <class Use>
   void VisitAt(Stage stage, std::optional<Clock::Wall> now, Use use) {
     auto collected = collected_.Lock();
-    Event& event = WholeOf(*collected);
-    SetStage(event, stage, now);
-    use(event);
+    Collection& whole = WholeOf(*collected);
+    SetStage(whole.event, stage, now);
+    use(whole.event, whole.json);
   }
+  // Returns when the request was received.
+  Clock::Wall received();
   // Returns the event as it is now, for this stage. The last one may move it away.
   Event Snapshot(Stage stage, bool last = false);
 
  private:
   void SetStage(Event& event, Stage stage, std::optional<Clock::Wall> now) const;
   friend void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
+  struct Collection {
+    Event event;
+    RequestJson json;
+  };
   // One of them is null.
   struct Collected {
     Collected();
     ~Collected();
-    std::unique_ptr<Event> event;
+    std::unique_ptr<Collection> whole;
     std::unique_ptr<const PackedEvent> packed;
   };
-  static Event& WholeOf(Collected& collected);
+  static Collection& WholeOf(Collected& collected);
 
   const Clock& clock_;
   LogSink& log_;

@@ -87,6 +87,11 @@ struct Event {
   Clock::Wall stage_timestamp = {};
   std::map<std::string, std::string> annotations = {};
 };
+// The JSON of the fields that the events of one request share, from requestURI to objectRef. A
+// backend that writes JSON keeps it here between two stages; who changes those fields clears it.
+struct RequestJson {
+  std::string text;  // Empty: none was written yet.
+};
 using EventPtr = std::shared_ptr<const Event>;
 using Events = std::vector<EventPtr>;
 

@@ -70,19 +70,10 @@ bool Evaluate(const Auditing& auditing, const http::Exchange& exchange, AuditCon
   return true;
 }
 
-void SetCode(AuditContext& context, int code) {
-  context.Visit([code](Event& event) {
-    if (!event.response_status) event.response_status.emplace();
-    event.response_status->code = code;
-  });
-}
-
 // Annotates a slow request with where its time went: writeLatencyToAnnotation.
 void AnnotateLatency(const http::Exchange& exchange, AuditContext& context, Clock::Wall now) {
   constexpr std::chrono::milliseconds kLong(500);
-  Clock::Wall received;
-  context.Visit([&received](const Event& event) { received = event.request_received; });
-  const std::chrono::nanoseconds total = now - received;
+  const std::chrono::nanoseconds total = now - context.received();
   const auto* trackers = exchange.Find<request::LatencyTrackers>();
   if (total <= kLong || !trackers) return;
   bool any = false;
@@ -174,7 +165,7 @@ class Audit final : public http::Filter {
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
     AuditContext* const context = ContextOf(exchange);
     if (!context) return;
-    SetCode(*context, head.code);
+    context->SetCode(head.code);
     if (!IsLongRunning(exchange)) return;
     auditing_.Process(*context, Stage::kResponseStarted);
     context->Pack();

@@ -35,8 +35,8 @@ void Auditing::Process(audit::AuditContext& context, audit::Stage stage, bool la
   if (!context.Wants(stage)) return;
   metrics_.ObserveEvent();
   std::optional<audit::Event> kept;
-  context.VisitAt(stage, now, [&](audit::Event& event) {
-    if (backend_->ProcessAtOnce(event)) return;
+  context.VisitAt(stage, now, [&](audit::Event& event, audit::RequestJson& json) {
+    if (backend_->ProcessAtOnce(event, json)) return;
     if (last) {
       kept.emplace(std::move(event));
     } else {
