@@ -4,7 +4,7 @@ set(APISERVER_ROOMS
   # Vocabulary.
   text base runtime meta codec patch patch.apply
   # Transport and interfaces.
-  http auth proxy request client openapi
+  http auth proxy request client controller openapi
   # Policy.
   cel audit authn authz
   # Storage and resources.
