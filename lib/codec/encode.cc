@@ -16,6 +16,7 @@
 #include "codec/protobuf_message.h"
 #include "codec/stored_parts.h"
 #include "codec/type_meta.h"
+#include "runtime/convert_and_settle.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -180,8 +181,7 @@ Status FillTogether(const Context& ctx, const Chosen& chosen, const EncodingForm
 Result<std::unique_ptr<Object>> CanonicalView(const Context& ctx, const Object& object,
                                               std::string_view version) {
   ASSIGN_OR_RETURN(auto view, ViewFor(object, version));
-  RETURN_IF_ERROR(runtime::Convert(ctx, *view, version));
-  RETURN_IF_ERROR(MakeCanonical(*view));
+  RETURN_IF_ERROR(runtime::ConvertAndSettle(ctx, *view, version));
   return view;
 }
 

@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "runtime/convert_and_settle.h"
 #include "runtime/passes.h"
 #include "runtime/rename_fields.h"
 
@@ -40,6 +42,21 @@ class Functions final : public VersionConverter {
   }
   bool may_wait() const override { return false; }
 
+  // Converts by way of the hub, so that n versions need 2n functions. Fields are renamed on the
+  // hub's outer side: the functions of both versions see the hub's names. Fields are then in any
+  // order, or not in the version.
+  static Status Unsettled(Object& object, std::string_view version) {
+    const KindVersion& from = *object.kind().FindVersion(object.version());
+    const KindVersion& to = *object.kind().FindVersion(version);
+    RenameFields(object, from.conversions, RenameTo::kHub);
+    RETURN_IF_ERROR(Call(from.to_hub, object));
+    object.SetVersion(object.kind().hub_version());
+    RETURN_IF_ERROR(Call(to.from_hub, object));
+    RenameFields(object, to.conversions, RenameTo::kVersion);
+    object.SetVersion(to.version);
+    return {};
+  }
+
  private:
   // Returns true if the version has the hub's shape.
   static bool IsSame(const KindVersion& version) {
@@ -52,20 +69,12 @@ class Functions final : public VersionConverter {
     return kind.semantics() == Semantics::kCustomResource && from.schema != to.schema;
   }
 
-  // Converts by way of the hub, so that n versions need 2n functions. Fields are renamed on the
-  // hub's outer side: the functions of both versions see the hub's names.
   static Status ThroughHub(Object& object, std::string_view version) {
     const KindVersion& from = *object.kind().FindVersion(object.version());
     const KindVersion& to = *object.kind().FindVersion(version);
     const Value before = object.root();
-    RenameFields(object, from.conversions, RenameTo::kHub);
-    RETURN_IF_ERROR(Call(from.to_hub, object));
-    object.SetVersion(object.kind().hub_version());
-    RETURN_IF_ERROR(Call(to.from_hub, object));
-    RenameFields(object, to.conversions, RenameTo::kVersion);
-    object.SetVersion(to.version);
+    RETURN_IF_ERROR(Unsettled(object, version));
     if (IsSame(from) && IsSame(to) && !Prunes(object.kind(), from, to)) return {};
-    // Fields are in any order, or not in this version.
     const Status settled = SettleConverted(object, {from.schema.get(), before});
     return settled.ok() ? settled : Failed(object, settled.message());
   }
@@ -170,6 +179,20 @@ Status Convert(const Context& ctx, Object& object, std::string_view version) {
   if (object.version() == version) return {};
   Object* const one[] = {&object};
   return ConvertAll(ctx, one, version);
+}
+
+// The functions of a Go type leave it to the one pass at the end to settle what they made.
+Status ConvertAndSettle(const Context& ctx, Object& object, std::string_view version) {
+  const bool typed = object.kind().semantics() == Semantics::kGoType;
+  if (typed && object.version() != version &&
+      &object.kind().converter() == FunctionConverter().get()) {
+    RETURN_IF_ERROR(CheckConvertible(object, version));
+    RETURN_IF_ERROR(Functions::Unsettled(object, version));
+  } else {
+    RETURN_IF_ERROR(Convert(ctx, object, version));
+  }
+  const Status fits = typed ? Settle(object, {.defaults = false}) : Status();
+  return fits.ok() ? fits : Status(Reason::kInternalError, std::string(fits.message()));
 }
 
 Result<ObjectPtr> Converted(const Context& ctx, const ObjectPtr& object, std::string_view version) {

@@ -79,6 +79,25 @@ bool LeftOut(const Field& field, const Value& value) {
   return IsZero(*field.schema, value);
 }
 
+// Returns true if the encoder leaves out a field by value that the content does not have: its zero
+// value is left out.
+bool AbsentIsLeftOut(const Field& field) {
+  if (field.omit != Omit::kWhenEmpty) return field.omit == Omit::kWhenZero;
+  switch (field.schema->type) {
+    case SchemaType::kBoolean:
+    case SchemaType::kInteger:
+    case SchemaType::kNumber:
+    case SchemaType::kString:
+    case SchemaType::kBytes:
+    case SchemaType::kMap:
+    case SchemaType::kList:
+    case SchemaType::kAny:
+      return true;
+    default:
+      return false;  // Go's structs are never empty.
+  }
+}
+
 // A pointer to a zero time, which Go writes as null. It is kept as raw text, because a null is no
 // pointer at all.
 bool HoldsZeroTime(const Field& field, const Value& value) {
@@ -137,6 +156,14 @@ class StructPass final : public RewritePass {
 
   // `value` is null when the field is absent. Clears `same` if what is added differs.
   bool Add(const Field& field, const Value* value, Slots& slots, bool& same) {
+    // The usual cases come first, which need no more than this.
+    const bool by_value = field.presence == Field::Presence::kValue;
+    if (value == nullptr && by_value && AbsentIsLeftOut(field)) return true;
+    if (value != nullptr && value->is_string() && field.schema->type == SchemaType::kString &&
+        (value->size() > 0 || !by_value || field.omit == Omit::kNever)) {
+      slots.push_back({field.name(), *value});
+      return true;
+    }
     const bool null = value == nullptr || value->is_null();
     Slot slot{field.name(), null ? Value() : *value};
     if (null && field.presence == Field::Presence::kPointer) {

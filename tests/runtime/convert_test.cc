@@ -8,7 +8,9 @@
 #include "apiserver/runtime/convert.h"
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/settle.h"
 #include "base/status_macros.h"
+#include "runtime/convert_and_settle.h"
 #include "runtime/text.h"
 
 namespace apiserver::inline v0::runtime {
@@ -112,6 +114,38 @@ TEST_CASE("runtime: what a conversion changes is settled, what it leaves alone i
   REQUIRE(Convert(kCtx, *labelled, "v2").ok());
   CHECK(Print(*labelled) == R"({"metadata":{"name":"n","labels":{"b":"2","x":"0","z":"1"}},)"
                             R"("spec":{"reference":"labels"}})");
+}
+
+TEST_CASE("runtime: converting and settling at once gives what one after the other does",
+          "[runtime]") {
+  for (
+      const char* const content :
+      {R"({"metadata":{"name":"n"},"spec":{"reference":"r","size":"s"}})",
+       R"({"spec":{"size":"s","reference":"r","x":1},"metadata":{"labels":{"b":"1","a":"2"},"name":"n"}})",
+       R"({"metadata":{"generation":0,"name":""},"spec":null})", "{}"}) {
+    for (const char* const version : {"v1", "v1beta1", "v2"}) {
+      INFO(content << " " << version);
+      const auto apart = ObjectOf(Versions(), content, "v2");
+      REQUIRE(Convert(kCtx, *apart, version).ok());
+      REQUIRE(Settle(*apart, {.defaults = false}).ok());
+      const auto together = ObjectOf(Versions(), content, "v2");
+      REQUIRE(ConvertAndSettle(kCtx, *together, version).ok());
+      CHECK(Print(*together) == Print(*apart));
+      CHECK(together->version() == version);
+    }
+  }
+}
+
+TEST_CASE("runtime: converting and settling at once tells whose fault it is", "[runtime]") {
+  const auto missing = ObjectOf(Versions(), "{}", "v2");
+  CHECK(ConvertAndSettle(kCtx, *missing, "v9").reason() == Reason::kBadRequest);
+  const auto refused = ObjectOf(Versions(), R"({"spec":{"reference":"r"}})", "v2");
+  CHECK(ConvertAndSettle(kCtx, *refused, "v3").message() ==
+        "conversion of example.com/v2, Kind=Widget failed: refused");
+  const auto unfit = ObjectOf(Versions(), R"({"metadata":{"name":1}})", "v2");
+  const Status status = ConvertAndSettle(kCtx, *unfit, "v1beta1");
+  CHECK(status.reason() == Reason::kInternalError);
+  CHECK(status.message().find("cannot unmarshal number") != std::string::npos);
 }
 
 TEST_CASE("runtime: a version that does not exist is a bad request", "[runtime]") {
