@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "text/hex.h"
 #include "text/json_sink.h"
 #include "text/json_string.h"
+#include "text/scan.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -64,8 +66,19 @@ void PutDouble(double number, text::JsonSink& sink) {
   }
 }
 
+// Returns true if Go's encoder writes raw text as it is: there is no space in it, nothing that HTML
+// has, and no first byte of U+2028.
+bool IsRawAsWritten(std::string_view text) {
+  using Bytes [[gnu::vector_size(16)]] = unsigned char;
+  return text::PrefixWithout(text, [](text::scan::Block block) {
+           return (std::bit_cast<Bytes>(block) <= ' ') | (block == '<') | (block == '>') |
+                  (block == '&') | (block == '\xE2');
+         }) == text.size();
+}
+
 // Writes a json.RawMessage as Go's encoder does: no space outside strings, HTML escaped inside.
 void PutRaw(std::string_view text, text::JsonSink& sink) {
+  if (IsRawAsWritten(text)) return sink.Put(text);
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -136,12 +149,15 @@ struct Frame {
   bool map;
 };
 
+constexpr std::size_t kUsualDepth = 8;
+
 void Write(const Value& root, bool sort, text::JsonSink& sink) {
   Arena scratch;
   std::vector<Frame> open;
   const Value* value = &root;
   for (;;) {
     if (value->is_map() || value->is_list()) {
+      if (open.empty()) open.reserve(kUsualDepth);
       open.push_back({sort ? SortedMembers(*value, scratch) : value->members().data(),
                       value->items().data(), value->size(), value->is_map()});
       sink.Put(value->is_map() ? '{' : '[');

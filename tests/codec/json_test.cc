@@ -249,6 +249,28 @@ TEST_CASE("codec: bytes become base64 and raw JSON is compacted and escaped", "[
   CHECK(Json(Value::Raw("")) == "null");
 }
 
+TEST_CASE("codec: raw JSON is written as a parsed value is, wherever its special bytes are",
+          "[codec]") {
+  for (std::size_t size = 0; size < 40; ++size) {
+    for (std::size_t at = 0; at <= size; ++at) {
+      for (const char* const special :
+           {"", "<", "&", ">", " ", "\\\"", "\xE2\x80\xA8", "\xE2\x82\xAC"}) {
+        std::string text = "{\"f:" + std::string(at, 'a') + special + std::string(size - at, 'b');
+        text += "\":{}}";
+        INFO(text);
+        Arena arena;
+        CHECK(Json(Value::Raw(text)) == Json(ParseJson(text, arena).value()));
+      }
+    }
+  }
+  for (std::size_t at = 0; at < 40; ++at) {
+    const std::string before(at, '1');
+    for (const char space : {' ', '\t', '\n', '\r'}) {
+      CHECK(Json(Value::Raw("[" + before + space + "]")) == "[" + before + "]");
+    }
+  }
+}
+
 TEST_CASE("codec: maps can be written with their keys sorted", "[codec]") {
   Arena arena;
   const Value root = ParseJson(R"({"b":{"z":1,"a":[{"y":1,"x":2}]},"a":0})", arena).value();
