@@ -32,7 +32,9 @@ class Client::Attempts final : public RpcCall, public std::enable_shared_from_th
   ~Attempts() override { client_->running_.Lock()->erase(this); }
 
   void Start() {
-    RpcOptions options{.deadline = options_.deadline, .member = options_.member};
+    RpcOptions options{.deadline = options_.deadline,
+                       .member = options_.member,
+                       .response_bytes_max = options_.response_bytes_max};
     // A member that hangs must leave time for another one.
     if (client_->rpc_->members() > 1) {
       options.deadline = std::min(options.deadline, RealClock().Now() + attempt_);

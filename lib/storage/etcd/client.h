@@ -35,6 +35,7 @@ class Client : public std::enable_shared_from_this<Client> {
     // harm when they happen twice.
     bool retry = false;
     std::optional<std::size_t> member;
+    std::size_t response_bytes_max = kMessageBytesMax;  // As RpcOptions has it.
   };
 
   // `timers` must outlive it.

@@ -13,10 +13,6 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// The longest message that is read: a page of 500 keys with values of 1.5 MiB, etcd's largest,
-// fits. A message takes memory only as it arrives, whatever length it announces.
-inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
-
 // One call: waits for a member, is sent, and reads the answer. A call that a member has certainly
 // not begun is sent once more. Its methods are for the loop, except for Cancel().
 class HttpUnary final : public RpcCall,
@@ -85,7 +81,7 @@ class HttpUnary final : public RpcCall,
   MemberLink::ConnectionPtr connection_;
   Executor::Cancel cancel_;
   bool sent_again_ = false;
-  MessageReader reader_{kMessageBytesMax};
+  MessageReader reader_{options_.response_bytes_max};
   std::optional<std::string> response_;
   std::optional<RpcOutcome> told_;  // By the trailers.
 };

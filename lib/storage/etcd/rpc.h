@@ -68,6 +68,10 @@ class RpcStreamHandler {
   virtual void OnEnd(const RpcOutcome& outcome) = 0;
 };
 
+// The longest message that is read: a page of 500 keys with values of 1.5 MiB, etcd's largest,
+// fits. A message takes memory only as it arrives, whatever length it announces.
+inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
+
 // The limits and the member of one call.
 struct RpcOptions {
   Clock::Monotonic deadline = Clock::Monotonic::max();
@@ -76,6 +80,8 @@ struct RpcOptions {
   std::chrono::milliseconds connect_wait_max = std::chrono::seconds(5);
   // The member to call. None: one that is connected, in turns.
   std::optional<std::size_t> member;
+  // A longer answer is not read: the call ends with kDataLoss as soon as it tells its length.
+  std::size_t response_bytes_max = kMessageBytesMax;
 };
 
 // The transport.

@@ -71,6 +71,10 @@ void UnaryCall::Finish(Member& member, const grpc::Status& status) {
     done(OutcomeOf(status), "");
     return;
   }
+  if (response_.Length() > options_.response_bytes_max) {
+    done({RpcCode::kDataLoss, "the message is too long"}, "");
+    return;
+  }
   done({}, BytesOf(response_));
 }
 

@@ -34,14 +34,17 @@ struct Ended {
 };
 
 Ended Call(Rpc& rpc, const std::string& method, const std::string& request,
-           milliseconds timeout = http_test::kPatience) {
+           const RpcOptions& options) {
   const auto pending = std::make_shared<Pending<Ended>>();
-  (void)rpc.Unary(method, request,
-                  {.deadline = RealClock().Now() + timeout, .member = std::nullopt},
-                  [pending](RpcOutcome outcome, std::string response) {
-                    pending->Set(Ended{std::move(outcome), std::move(response)});
-                  });
+  (void)rpc.Unary(method, request, options, [pending](RpcOutcome outcome, std::string response) {
+    pending->Set(Ended{std::move(outcome), std::move(response)});
+  });
   return Must(pending->Wait());
+}
+
+Ended Call(Rpc& rpc, const std::string& method, const std::string& request,
+           milliseconds timeout = http_test::kPatience) {
+  return Call(rpc, method, request, {.deadline = RealClock().Now() + timeout});
 }
 
 // Makes a call that changes nothing over both. Returns the code that both tell.
@@ -90,6 +93,24 @@ TEST_CASE("storage.etcd: both transports tell the same of calls", "[storage.etcd
   CHECK(Compare(both, kTxnMethod, WriteOf(std::string(3 << 20, 'x'), 0)) ==
         RpcCode::kResourceExhausted);
   CHECK(Compare(both, "/etcdserverpb.KV/None", "") == RpcCode::kUnimplemented);
+}
+
+TEST_CASE("storage.etcd: both transports refuse an answer that is longer than was asked for",
+          "[storage.etcd]") {
+  const auto server = StartEtcd();
+  const auto s = OpenSubject(OptionsFor(server->urls()));
+  Must(s->Create("0", std::string(1'000, 'x')));
+  const Both both(*server);
+  for (const auto& [bytes_max, code] :
+       {std::pair(std::size_t{1'000}, RpcCode::kDataLoss), {std::size_t{2'000}, RpcCode::kOk}}) {
+    for (Rpc* rpc : {both.ours.get(), both.theirs.get()}) {
+      const Ended ended = Call(
+          *rpc, kRangeMethod, RangeOf("0", "", 0),
+          {.deadline = RealClock().Now() + http_test::kPatience, .response_bytes_max = bytes_max});
+      CHECK(ended.outcome.code == code);
+      CHECK(ended.outcome.message == (code == RpcCode::kOk ? "" : "the message is too long"));
+    }
+  }
 }
 
 TEST_CASE("storage.etcd: both transports tell the same of an etcd that is away", "[storage.etcd]") {
