@@ -7,13 +7,23 @@
 namespace apiserver::v0::storage::cacher {
 
 PageReader::PageReader(kv::Engine& engine, const Context& ctx, std::string_view prefix, bool ahead)
-    : engine_(engine), ctx_(ctx), ahead_(ahead) {
+    : engine_(engine),
+      ctx_(ctx),
+      ahead_(ahead),
+      pages_(ahead ? engine.ReadPages(ctx, prefix) : nullptr) {
   request_.key = prefix;
   request_.end = kv::PrefixEnd(prefix);
   request_.limit = kPageObjects;
 }
 
 Result<std::optional<kv::RangeResponse>> PageReader::Next() {
+  if (pages_ == nullptr) return ReadNext();
+  auto page = pages_->Next();
+  if (page.ok() && *page && request_.at_revision == 0) request_.at_revision = (*page)->revision;
+  return page;
+}
+
+Result<std::optional<kv::RangeResponse>> PageReader::ReadNext() {
   if (done_) return std::optional<kv::RangeResponse>();
   reading_.reset();
   auto fetched = fetched_ ? *std::exchange(fetched_, std::nullopt) : engine_.Range(ctx_, request_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -10,8 +11,8 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// Reads all keys of a prefix page by page, each as of the revision of the first. Used by one
-// thread, which may wait.
+// Reads all keys of a prefix page by page, each as of the revision of the first: by the engine's own
+// way if it has one. Used by one thread, which may wait.
 class PageReader {
  public:
   // `ahead`: the next page is read while the caller works on the last one, so that an engine on
@@ -27,9 +28,12 @@ class PageReader {
  private:
   static constexpr std::size_t kPageObjects = 10'000;
 
+  Result<std::optional<kv::RangeResponse>> ReadNext();
+
   kv::Engine& engine_;
   const Context& ctx_;
   const bool ahead_;
+  const std::unique_ptr<kv::Pages> pages_;  // Null: the engine has none.
   bool done_ = false;
   kv::RangeRequest request_;
   std::optional<Result<kv::RangeResponse>> fetched_;

@@ -47,6 +47,30 @@ class PagedEngine final : private Memory, public testing::ForwardingEngine {
   Guarded<int> asked_{0};
 };
 
+// Has pages of its own: one without keys, and none behind it.
+class OwnPagesEngine final : private Memory, public testing::ForwardingEngine {
+ public:
+  OwnPagesEngine() : ForwardingEngine(*engine) {}
+  std::unique_ptr<kv::Pages> ReadPages(const Context&, std::string_view prefix) override {
+    CHECK(prefix == "/p/");
+    return std::make_unique<OnePage>();
+  }
+
+ private:
+  class OnePage final : public kv::Pages {
+   public:
+    Result<std::optional<kv::RangeResponse>> Next() override {
+      if (std::exchange(done_, true)) return std::optional<kv::RangeResponse>();
+      kv::RangeResponse page;
+      page.revision = 42;
+      return std::optional(page);
+    }
+
+   private:
+    bool done_ = false;
+  };
+};
+
 const Context kContext = Context::Background();
 
 }  // namespace
@@ -89,4 +113,15 @@ TEST_CASE("storage.cacher: a page that was read ahead and failed is told when it
   PageReader reader(engine, kContext, "/p/", /*ahead=*/true);
   CHECK(reader.Next().ok());
   CHECK(reader.Next().status() == Status(Reason::kServiceUnavailable, "down"));
+}
+
+TEST_CASE("storage.cacher: an engine that is away and has pages of its own is asked for them",
+          "[storage.cacher]") {
+  OwnPagesEngine engine;
+  PageReader ahead(engine, kContext, "/p/", /*ahead=*/true);
+  CHECK((*ahead.Next())->revision == 42);
+  CHECK(ahead.revision() == 42);
+  CHECK_FALSE(ahead.Next()->has_value());
+  PageReader at_hand(engine, kContext, "/p/", /*ahead=*/false);
+  CHECK((*at_hand.Next())->revision == 1);
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,15 @@ struct RangeResponse {
   std::size_t count = 0;
   // The revision of the store when it answered, also when `at_revision` was asked for.
   Revision revision = 0;
+};
+
+// A read of many keys in pages. Not thread-safe: one reader.
+class Pages {
+ public:
+  virtual ~Pages() = default;
+  // Waits for the next page and returns it. All are of the revision of the first, which it tells.
+  // nullopt: there is no more. An error is the last result: those of Engine::Range().
+  virtual Result<std::optional<RangeResponse>> Next() = 0;
 };
 
 // One conditional write of one key.
@@ -193,6 +203,14 @@ class Engine {
   // kExpired: `at_revision` is below the compacted revision. kTimeout with the cause
   // ResourceVersionTooLarge: it lies in the future.
   virtual Result<RangeResponse> Range(const Context& ctx, const RangeRequest& request) = 0;
+
+  // Reads all keys that begin with `prefix`, in pages of the engine's choice; the next ones may be
+  // read while the caller works on the last. The engine must outlive what is returned. Null: there
+  // is no better way than Range(), page by page.
+  virtual std::unique_ptr<Pages> ReadPages(const Context& ctx, std::string_view prefix) {
+    (void)ctx, (void)prefix;
+    return nullptr;
+  }
 
   // The outcome is durable when this returns, and not readable or observable before it is durable.
   // kRequestEntityTooLarge: the value is over the engine's limit.
