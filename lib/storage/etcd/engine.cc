@@ -10,6 +10,7 @@
 #include "storage/etcd/http_rpc.h"
 #include "storage/etcd/members.h"
 #include "storage/etcd/open.h"
+#include "storage/etcd/pages.h"
 #include "storage/etcd/shared_revision.h"
 #include "storage/etcd/watch_hub.h"
 #include "storage/etcd/write.h"
@@ -63,6 +64,9 @@ class EtcdEngine final : public kv::Engine {
   Status Start();
 
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
+  std::unique_ptr<kv::Pages> ReadPages(const Context& ctx, std::string_view prefix) override {
+    return NewPages(client_, ctx, {.prefix = prefix, .timeout = options_.request_timeout});
+  }
   Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& request) override;
   void TxnAsync(const Context& ctx, kv::TxnRequest request,
                 UniqueFunction<void(Result<kv::TxnResponse>)> done) override;

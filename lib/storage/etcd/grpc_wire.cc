@@ -12,9 +12,9 @@ namespace apiserver::v0::storage::etcd {
 namespace {
 
 constexpr std::size_t kPrefix = 5;  // A flag and the length.
-// The room that is made for a message before its bytes arrive: one that claims to be longer grows
-// with them.
-constexpr std::size_t kReserveMax = std::size_t{16} << 20U;
+// The room that is made for a message before its bytes arrive, which fits a page of PageSize: one
+// that claims to be longer grows with them.
+constexpr std::size_t kReserveMax = std::size_t{40} << 20U;
 // The words of a member that are kept: they go into errors and logs.
 constexpr std::size_t kWordsMax = 4096;
 constexpr int kLastCode = static_cast<int>(RpcCode::kUnauthenticated);

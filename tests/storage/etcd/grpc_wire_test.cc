@@ -53,7 +53,7 @@ TEST_CASE("storage.etcd: messages that are compressed or too long are refused", 
 
 TEST_CASE("storage.etcd: a long message is put together whole", "[storage.etcd]") {
   // Longer than the room that is made before its bytes arrive.
-  std::string sent((std::size_t{16} << 20U) + 1, 'x');
+  std::string sent((std::size_t{40} << 20U) + 1, 'x');
   for (std::size_t i = 0; i < sent.size(); i += 1000) sent[i] = static_cast<char>('a' + i % 26);
   const std::string bytes = FrameOf(sent) + FrameOf("next");
   MessageReader reader(sent.size());
