@@ -6,6 +6,36 @@ using namespace apiserver;           // NOLINT(google-build-using-namespace)
 using namespace apiserver::testing;  // NOLINT(google-build-using-namespace)
 using runtime::Value;
 
+TEST_CASE("endpoints: a patch in another version than the hub's owns the fields of that version",
+          "[endpoints]") {
+  Gears gears;
+  REQUIRE(gears.Call("POST", "?fieldManager=maker", Gear(R"("replicas":2,"image":"x")")).code ==
+          201);
+  const auto patch = [&gears](const std::string& body) {
+    const auto got = gears.server().Call(
+        "PATCH", "/apis/example.com/v1beta1/namespaces/default/gears/a?fieldManager=patcher", body,
+        {{"Content-Type", "application/merge-patch+json"}});
+    INFO(got.body);
+    CHECK(got.code == 200);
+    return gears.Get();
+  };
+  const Answer counted = patch(R"({"spec":{"count":3}})");
+  CHECK(counted.spec() == R"({"replicas":3,"image":"x"})");
+  CHECK(counted.managers() == Strings{"maker:Update", "patcher:Update"});
+  const auto fields_of = [](const Answer& answer, std::size_t entry) {
+    return answer.Json(answer.object["metadata"]["managedFields"].items()[entry]["fieldsV1"]);
+  };
+  CHECK(fields_of(counted, 0) == R"({"f:spec":{"f:image":{}}})");
+  CHECK(fields_of(counted, 1) == R"({"f:spec":{"f:count":{}}})");
+
+  const Answer same = patch(R"({"spec":{"count":3}})");
+  CHECK(same.managed() == counted.managed());
+  CHECK(same.revision() == counted.revision());
+  const Answer both = patch(R"({"spec":{"count":4,"image":"y"}})");
+  CHECK(both.managers() == Strings{"patcher:Update"});
+  CHECK(fields_of(both, 0) == R"({"f:spec":{"f:count":{},"f:image":{}}})");
+}
+
 TEST_CASE("apply: a client without a manager is known by its User-Agent", "[apply]") {
   Gears gears;
   const Answer created =

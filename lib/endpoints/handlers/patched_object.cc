@@ -171,8 +171,8 @@ Status Settle(const Patched& patched, runtime::Object& object) {
 
 }  // namespace
 
-Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
-    const Context& ctx, const runtime::ObjectPtr& current) const {
+Result<PatchedObject::Change> PatchedObject::PatchCurrent(const Context& ctx,
+                                                          const runtime::ObjectPtr& current) const {
   const RequestScope& scope = request_.scope;
   RETURN_IF_ERROR(current->load_status());
   // The patched object shares what the patch leaves as it is.
@@ -181,6 +181,8 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
   object->arena().Pin(current);
   // The client's patch is written for the version in its path, whatever version is stored.
   RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.version));
+  auto before = std::make_unique<runtime::Object>(object->kind_ptr(), scope.version,
+                                                  runtime::Arena(), object->root());
   ASSIGN_OR_RETURN(const Patched patched, PatchDocument(ctx, request_, *object));
   // Before unknown fields are dropped by Settle().
   std::vector<std::string> unknown = runtime::UnknownFields(*object);
@@ -189,7 +191,7 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::PatchCurrent(
   RETURN_IF_ERROR(Settle(patched, *object));
   RETURN_IF_ERROR(CheckStrictly(ctx, request_, patched, std::move(unknown)));
   RETURN_IF_ERROR(runtime::Convert(ctx, *object, scope.kind->hub_version()));
-  return object;
+  return Change{std::move(object), std::move(before)};
 }
 
 // An apply may create the object; all other patches need it.
@@ -200,15 +202,16 @@ Result<std::unique_ptr<runtime::Object>> PatchedObject::Patch(const Context& ctx
     return meta::NewNotFound(request_.scope.resource.group_resource(),
                              request_.exchange.Get<request::RequestInfo>().name);
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, PatchCurrent(ctx, old));
+  ASSIGN_OR_RETURN(Change change, PatchCurrent(ctx, old));
   if (track_fields_) {
-    request_.scope.TrackFields(request_.exchange, old.get(), *object,
+    // Given the version in which fields are owned, it need not convert the old object once more.
+    request_.scope.TrackFields(request_.exchange, change.before.get(), *change.object,
                                request_.options.field_manager);
   } else {
     // The object with its owners was too large for the storage.
-    object->Erase("metadata", "managedFields");
+    change.object->Erase("metadata", "managedFields");
   }
-  return object;
+  return std::move(change.object);
 }
 
 Status PatchedObject::CheckMeta(runtime::Object& object, bool exists) const {

@@ -53,8 +53,13 @@ class PatchedObject final : public rest::UpdatedObjectInfo {
   // Returns the patched object in the hub version, before admission.
   Result<std::unique_ptr<runtime::Object>> Patch(const Context& ctx,
                                                  const runtime::ObjectPtr& old) const;
-  Result<std::unique_ptr<runtime::Object>> PatchCurrent(const Context& ctx,
-                                                        const runtime::ObjectPtr& current) const;
+  // The patched object in the hub version, and the one before in that of the request, whose content
+  // lies in the arena of the former.
+  struct Change {
+    std::unique_ptr<runtime::Object> object;
+    std::unique_ptr<runtime::Object> before;
+  };
+  Result<Change> PatchCurrent(const Context& ctx, const runtime::ObjectPtr& current) const;
   Status CheckMeta(runtime::Object& object, bool exists) const;
 
   const PatchRequest request_;
