@@ -1,12 +1,38 @@
 #include "flowcontrol/controller.h"
 
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "flowcontrol/controller_state.h"
 #include "flowcontrol/rule.h"
 
 namespace apiserver::v0::flowcontrol {
+
+namespace {
+
+// False with one queue or none, where the hash of a flow is not needed.
+bool TellsFlowsApart(const Schema& schema) {
+  const auto& queuing = schema.level->config.queuing;
+  return queuing && queuing->queues > 1;
+}
+
+std::string_view DistinguisherOf(const Schema& schema, const request::RequestInfo& info,
+                                 const auth::UserInfo& user) {
+  if (!TellsFlowsApart(schema)) return "";
+  switch (schema.config.distinguisher) {
+    case FlowSchema::Distinguisher::kNone:
+      break;
+    case FlowSchema::Distinguisher::kByUser:
+      return user.name;
+    case FlowSchema::Distinguisher::kByNamespace:
+      return info.namespace_;
+  }
+  return "";
+}
+
+}  // namespace
 
 Controller::Controller(const ControllerOptions& options)
     : options_(options),
@@ -102,34 +128,38 @@ void Controller::ShowProgress() const {
   for (const auto& [name, level] : (*state)->levels) level.queues->ShowProgress();
 }
 
-// Linear in the schemas, which are sorted by precedence: the first match counts. Takes the lock for
-// one copy of a pointer.
+// Takes the lock for one copy of a pointer.
 Controller::Classified Controller::Classify(const request::RequestInfo& info,
-                                            const auth::UserInfo& user) const {
+                                            const auth::UserInfoPtr& user) const {
   Classified result{.classes = *classes_.Lock(), .schema = nullptr};
   const Classes& classes = *result.classes;
+  std::optional<ClassMemo::Class> found;
+  if (info.is_resource_request) found = classes.memo.Find(info, user);
+  if (!found) {
+    found = ClassOf(classes, info, *user);
+    if (info.is_resource_request) classes.memo.Store(info, user, *found);
+  }
+  result.schema = &classes.schemas[found->schema];
+  result.distinguisher = DistinguisherOf(*result.schema, info, *user);
+  result.flow_hash = found->flow_hash;
+  return result;
+}
+
+// Linear in the schemas, which are sorted by precedence: the first match counts.
+ClassMemo::Class Controller::ClassOf(const Classes& classes, const request::RequestInfo& info,
+                                     const auth::UserInfo& user) const {
   // A user without even the groups of authentication matches no schema, and is caught all the same.
-  result.schema = &classes.schemas[classes.catch_all];
-  for (const Schema& schema : classes.schemas) {
-    if (!Matches(schema.config, info, user)) continue;
-    result.schema = &schema;
+  ClassMemo::Class found{.schema = classes.catch_all};
+  for (std::size_t i = 0; i < classes.schemas.size(); ++i) {
+    if (!Matches(classes.schemas[i].config, info, user)) continue;
+    found.schema = i;
     break;
   }
-  const auto& queuing = result.schema->level->config.queuing;
-  // Flows are not told apart with one queue or none, so the hash is not needed.
-  if (!queuing || queuing->queues <= 1) return result;
-  switch (result.schema->config.distinguisher) {
-    case FlowSchema::Distinguisher::kNone:
-      break;
-    case FlowSchema::Distinguisher::kByUser:
-      result.distinguisher = user.name;
-      break;
-    case FlowSchema::Distinguisher::kByNamespace:
-      result.distinguisher = info.namespace_;
-      break;
+  const Schema& schema = classes.schemas[found.schema];
+  if (TellsFlowsApart(schema)) {
+    found.flow_hash = hash_(schema.config.name, DistinguisherOf(schema, info, user));
   }
-  result.flow_hash = hash_(result.schema->config.name, result.distinguisher);
-  return result;
+  return found;
 }
 
 // Runs after classification, since the level decides how wide a request may be.

@@ -17,6 +17,7 @@
 #include "apiserver/flowcontrol/config.h"
 #include "apiserver/flowcontrol/flow_control.h"
 #include "apiserver/request/request_info.h"
+#include "flowcontrol/class_memo.h"
 #include "flowcontrol/dropped_requests_tracker.h"
 #include "flowcontrol/flow_hash.h"
 #include "flowcontrol/metrics.h"
@@ -46,6 +47,7 @@ struct Schema {
 struct Classes {
   std::vector<Schema> schemas;  // The order in which they are tried.
   std::size_t catch_all = 0;
+  mutable ClassMemo memo = {};
 };
 
 struct LevelState;
@@ -84,7 +86,7 @@ class Controller final : public FlowControl, public std::enable_shared_from_this
     std::uint64_t flow_hash;
   };
   // `info` and `user` must outlive the result.
-  Classified Classify(const request::RequestInfo& info, const auth::UserInfo& user) const;
+  Classified Classify(const request::RequestInfo& info, const auth::UserInfoPtr& user) const;
   WorkEstimate Estimate(const Schema& schema, const request::RequestInfo& info,
                         const http::Query& query) const;
 
@@ -105,6 +107,8 @@ class Controller final : public FlowControl, public std::enable_shared_from_this
 
  private:
   struct State;
+  ClassMemo::Class ClassOf(const Classes& classes, const request::RequestInfo& info,
+                           const auth::UserInfo& user) const;
   LevelState NewLevel(const std::string& name);
   // Removes unwanted levels that have become idle.
   void Reap();

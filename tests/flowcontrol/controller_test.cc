@@ -32,7 +32,8 @@ class World {
   double Least(const std::string& level) { return metrics.Of(level).lower_limit_seats.value(); }
 
   Controller::Classified Classify(const std::string& user) {
-    users.push_back({.name = user, .groups = {"system:authenticated"}});
+    users.push_back(std::make_shared<auth::UserInfo>(
+        auth::UserInfo{.name = user, .groups = {"system:authenticated"}}));
     return controller->Classify(info, users.back());
   }
 
@@ -49,7 +50,7 @@ class World {
     held->request.flow_schema = held->classified.schema->config.name;
     held->request.flow_distinguisher = held->classified.distinguisher;
     held->request.info = &info;
-    held->request.user = &users.back();
+    held->request.user = users.back().get();
     CHECK(held->queues().Start(held->request) == expected);
     return held;
   }
@@ -62,7 +63,7 @@ class World {
       std::make_shared<Watermarks>(*registry, Clock::Monotonic(1'600'000'000s));
   std::shared_ptr<Controller> controller;
   request::RequestInfo info{.path = "/foobar", .verb = "GET"};
-  std::deque<auth::UserInfo> users;
+  std::deque<auth::UserInfoPtr> users;
 
  private:
   std::shared_ptr<Controller> Make(int server_limit) {
@@ -387,8 +388,62 @@ TEST_CASE("flowcontrol: schemas are tried by precedence, then by name", "[flowco
 
 TEST_CASE("flowcontrol: whoever no schema knows is caught", "[flowcontrol]") {
   World world(100);
-  const auth::UserInfo nobody{.name = "nobody"};
+  const auto nobody = std::make_shared<const auth::UserInfo>(auth::UserInfo{.name = "nobody"});
   CHECK(world.controller->Classify(world.info, nobody).schema->config.name == "catch-all");
+}
+
+// A request like the last one of its user is not matched anew.
+TEST_CASE("flowcontrol: a remembered class is that of the user, the request and the configuration",
+          "[flowcontrol]") {
+  World world(600);
+  const auto schema = [](std::string name, const std::string& user, const std::string& verb,
+                         const std::string& space, FlowSchema::Distinguisher by) {
+    return FlowSchema{.name = std::move(name),
+                      .uid = {},
+                      .priority_level = "mine",
+                      .matching_precedence = 100,
+                      .distinguisher = by,
+                      .rules = {{.subjects = {{Subject::Kind::kUser, user}},
+                                 .resource_rules = {{.verbs = {verb},
+                                                     .api_groups = {"*"},
+                                                     .resources = {"pods"},
+                                                     .namespaces = {space}}},
+                                 .non_resource_rules = {}}}};
+  };
+  using By = FlowSchema::Distinguisher;
+  world.controller->Configure(
+      {.priority_levels = {Limited("mine", 10)},
+       .flow_schemas = {schema("of-get", "jane", "get", "one", By::kByUser),
+                        schema("of-list", "jane", "list", "*", By::kByNamespace)}});
+  const auto user = [](std::string name) {
+    return std::make_shared<const auth::UserInfo>(
+        auth::UserInfo{.name = std::move(name), .groups = {"system:authenticated"}});
+  };
+  const auto of = [&](const auth::UserInfoPtr& who, std::string verb, std::string_view space,
+                      std::string_view resource = "pods") {
+    const request::RequestInfo info{.is_resource_request = true,
+                                    .verb = std::move(verb),
+                                    .namespace_ = space,
+                                    .resource = resource};
+    const auto classified = world.controller->Classify(info, who);
+    return classified.schema->config.name + "/" + std::string(classified.distinguisher);
+  };
+  const auto jane = user("jane");
+  const std::string longest(5000, 'x');
+  for (int round = 0; round < 3; ++round) {
+    CHECK(of(jane, "get", "one") == "of-get/jane");
+    CHECK(of(jane, "list", "one") == "of-list/one");
+    CHECK(of(jane, "list", "two") == "of-list/two");
+    CHECK(of(jane, "list", longest) == "of-list/" + longest);
+    CHECK(of(jane, "get", "two") == "catch-all/");
+    CHECK(of(jane, "get", "one", "nods") == "catch-all/");
+    // Another one may get the memory of the one before.
+    for (const std::string name : {"joe", "jim", "jill"}) {
+      CHECK(of(user(name), "get", "one") == "catch-all/");
+    }
+  }
+  world.controller->Configure({.priority_levels = {Limited("mine", 10)}, .flow_schemas = {}});
+  CHECK(of(jane, "get", "one") == "catch-all/");
 }
 
 // The vector of SipHash's authors: bytes 0 to 14 under the key 0 to 15; byte 0 is our separator.

@@ -73,7 +73,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     const auto& info = exchange.Get<request::RequestInfo>();
     if (std::string_view(info.verb) != "watch" && IsLongRunning(exchange))
       return http::Step::Next();
-    const auth::UserInfo& user = *exchange.Get<auth::UserInfoPtr>();
+    const auto& user = exchange.Get<auth::UserInfoPtr>();
     exchange.Set(std::make_unique<Ticket>(Ticket{.classified = controller_.Classify(info, user)}));
     if (exchange.has_body()) exchange.Set(SeatTaken{this});
     Ticket& ticket = TicketOf(exchange);
@@ -81,7 +81,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
                        .flow = ticket.classified.flow_hash,
                        .exempt = ticket.exempt()});
     ticket.request.info = &info;
-    ticket.request.user = &user;
+    ticket.request.user = user.get();
     ticket.mutating = flowcontrol::IsMutatingRequest(info);
     return Start(exchange, ticket);
   }
@@ -100,7 +100,8 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     Ticket& ticket = TicketOf(exchange);
     if (!std::exchange(ticket.given_up, false)) return http::Step::Next();
     // The levels may have been configured anew since.
-    ticket.classified = controller_.Classify(*ticket.request.info, *ticket.request.user);
+    ticket.classified =
+        controller_.Classify(*ticket.request.info, exchange.Get<auth::UserInfoPtr>());
     return Start(exchange, ticket);
   }
 
