@@ -160,6 +160,19 @@ std::string_view MicroTimeUnlessZero(Clock::Wall time, runtime::TimeText& text) 
   return runtime::PutMicroTime(runtime::UnixTime::From(time), text);
 }
 
+// Returns the time of the stage; `text` has the time at which the request was received. Both are
+// equal in the first stage, and usually of one second later.
+std::string_view StageTime(const Event& event, std::string_view received, runtime::TimeText& text) {
+  if (event.stage_timestamp == event.request_received) return received;
+  const auto time = runtime::UnixTime::From(event.stage_timestamp);
+  const bool usual = received.size() == std::string_view("2006-01-02T15:04:05.000000Z").size();
+  if (!usual || time.seconds != runtime::UnixTime::From(event.request_received).seconds) {
+    return MicroTimeUnlessZero(event.stage_timestamp, text);
+  }
+  runtime::PutFraction(time, text);
+  return received;
+}
+
 // Writes the fields that the events of a request share.
 void PutRequestFields(const Event& event, Members& members) {
   members.Text("requestURI", event.request_uri);
@@ -201,13 +214,9 @@ void PutEventFields(const Event& event, RequestJson* kept, Members& members) {
   if (event.request_object) members.Name("requestObject").Put(*event.request_object);
   if (event.response_object) members.Name("responseObject").Put(*event.response_object);
   runtime::TimeText text;
-  std::string_view time = MicroTimeUnlessZero(event.request_received, text);
-  members.Time("requestReceivedTimestamp", time);
-  // Both are equal in the first stage, where the text is formatted once.
-  if (event.stage_timestamp != event.request_received) {
-    time = MicroTimeUnlessZero(event.stage_timestamp, text);
-  }
-  members.Time("stageTimestamp", time);
+  const std::string_view received = MicroTimeUnlessZero(event.request_received, text);
+  members.Time("requestReceivedTimestamp", received);
+  members.Time("stageTimestamp", StageTime(event, received, text));
   if (event.annotations.empty()) return;
   JsonSink& out = members.Name("annotations");
   PutMap(event.annotations, out, [&out](const std::string& value) { PutJsonString(value, out); });

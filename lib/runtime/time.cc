@@ -161,6 +161,14 @@ void PutTwo(unsigned number, char* out) {
   out[1] = static_cast<char>('0' + number % 10);
 }
 
+// Overwrites the six digits of a fraction.
+void PutMicros(std::int32_t nanos, char* out) {
+  const auto micros = static_cast<unsigned>(nanos / 1000);
+  PutTwo(micros / 10'000, out);
+  PutTwo(micros / 100 % 100, out + 2);
+  PutTwo(micros % 100, out + 4);
+}
+
 // Formats with a fraction of six digits if `micro`. Avoids printf and the heap, since it runs for
 // each audited request.
 std::string_view PutUtc(UnixTime time, bool micro, TimeText& text) {
@@ -187,12 +195,7 @@ std::string_view PutUtc(UnixTime time, bool micro, TimeText& text) {
   PutTwo(in_day / 3600, out + 11);
   PutTwo(in_day / 60 % 60, out + 14);
   PutTwo(in_day % 60, out + 17);
-  if (micro) {
-    const auto micros = static_cast<unsigned>(time.nanos / 1000);
-    PutTwo(micros / 10'000, out + 20);
-    PutTwo(micros / 100 % 100, out + 22);
-    PutTwo(micros % 100, out + 24);
-  }
+  if (micro) PutMicros(time.nanos, out + 20);
   if (usual) {
     PutTwo(static_cast<unsigned>(year) / 100, out);
     PutTwo(static_cast<unsigned>(year) % 100, out + 2);
@@ -242,6 +245,8 @@ std::string FormatMicroTime(UnixTime time) {
   TimeText text;
   return std::string(PutMicroTime(time, text));
 }
+
+void PutFraction(UnixTime time, TimeText& text) { PutMicros(time.nanos, text.data() + 20); }
 
 std::string_view PutMicroTime(UnixTime time, TimeText& text) {
   return PutUtc(time, /*micro=*/true, text);

@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
+#include "text/ascii.h"
 #include "text/hex.h"
 #include "text/quote.h"
 
@@ -174,7 +176,25 @@ bool IsCidr(std::string_view text) {
 
 namespace {
 
+// True for four numbers without leading zeros, as nearly all addresses are written.
+bool IsCanonicalIPv4(std::string_view text) {
+  for (int parts = 1;; ++parts) {
+    unsigned number = 0;
+    std::size_t digits = 0;
+    for (; digits < std::min<std::size_t>(text.size(), 3); ++digits) {
+      if (!IsDigit(text[digits])) break;
+      number = number * 10 + static_cast<unsigned>(text[digits] - '0');
+    }
+    if (digits == 0 || number > 255 || (digits > 1 && text[0] == '0')) return false;
+    text.remove_prefix(digits);
+    if (parts == 4) return text.empty();
+    if (!text.starts_with('.')) return false;
+    text.remove_prefix(1);
+  }
+}
+
 std::optional<std::string> CanonicalIPv4(std::string_view text) {
+  if (IsCanonicalIPv4(text)) return std::string(text);
   std::string canonical;
   for (int part = 0; part < 4; ++part) {
     if (part > 0) {

@@ -82,6 +82,26 @@ TEST_CASE("audit: an event's JSON has the fields of audit.k8s.io/v1 in their ord
       R"("annotations":{"authorization.k8s.io/decision":"allow","z":"\n"}})");
 }
 
+TEST_CASE("audit: the time of a stage is its own, in the same second and in others", "[audit]") {
+  const Clock::Wall received(std::chrono::microseconds(1'700'000'000'900'001));
+  const auto text_of = [&](std::chrono::microseconds later) {
+    const std::string json =
+        Json({.request_received = received, .stage_timestamp = received + later});
+    const std::size_t at = json.find(R"("requestReceivedTimestamp")");
+    return json.substr(at, json.size() - 1 - at);
+  };
+  const std::string first = R"("requestReceivedTimestamp":"2023-11-14T22:13:20.900001Z",)";
+
+  CHECK(text_of(std::chrono::microseconds(0)) ==
+        first + R"("stageTimestamp":"2023-11-14T22:13:20.900001Z")");
+  CHECK(text_of(std::chrono::microseconds(99'998)) ==
+        first + R"("stageTimestamp":"2023-11-14T22:13:20.999999Z")");
+  CHECK(text_of(std::chrono::microseconds(99'999)) ==
+        first + R"("stageTimestamp":"2023-11-14T22:13:21.000000Z")");
+  CHECK(text_of(std::chrono::microseconds(-900'002)) ==
+        first + R"("stageTimestamp":"2023-11-14T22:13:19.999999Z")");
+}
+
 TEST_CASE("audit: an event that says nothing keeps the fields that are never left out", "[audit]") {
   CHECK(Json(Event()) ==
         R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"None","auditID":"",)"

@@ -119,6 +119,8 @@ TEST_CASE("text: an address is printed as Go's net.IP is", "[text]") {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"10.0.0.1", "10.0.0.1"},
       {"010.000.0.01", "10.0.0.1"},
+      {"0000000255.255.255.255", "255.255.255.255"},
+      {"0.0.0.0", "0.0.0.0"},
       {"::ffff:10.0.0.1", "10.0.0.1"},
       {"::ffff:a00:1", "10.0.0.1"},
       {"2001:DB8:0:0:0:0:0:1", "2001:db8::1"},
@@ -131,6 +133,7 @@ TEST_CASE("text: an address is printed as Go's net.IP is", "[text]") {
     CHECK(CanonicalIP(text) == printed);
   }
   for (const char* text : {"", "x", "10.0.0", "10.0.0.256", "10.0.0.1.2", "10.0.0.1 ", "-1.0.0.1",
+                           "10.0.0.", "10..0.1", ".10.0.1", "1000.0.0.1", "10.0.0.1000", "+1.0.0.1",
                            "1::2::3", "fe80::1%eth0", "[::1]"}) {
     CAPTURE(text);
     CHECK_FALSE(CanonicalIP(text));
