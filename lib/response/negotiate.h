@@ -29,6 +29,10 @@ struct Negotiated {
 // acceptable. kNotAcceptable: there is none.
 Result<Negotiated> Negotiate(const http::Exchange& exchange, const Target* target, bool watch);
 
+// Writes an object as WriteObject() does, in the form that was negotiated before.
+http::Step WriteNegotiated(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
+                           const Target& target, const Negotiated& negotiated);
+
 // Returns includeObject of a Table request. kBadRequest: the value is unknown.
 Result<meta::TableOptions> TableOptionsOf(http::Exchange& exchange);
 

@@ -113,8 +113,13 @@ bool IsEncoded(const http::Exchange& exchange, const runtime::Object& object,
 
 http::Step WriteObject(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
                        const Target& target) {
-  RETURN_IF_ERROR(MayAuditHere(exchange));
   ASSIGN_OR_RETURN(const Negotiated negotiated, Negotiate(exchange, &target, /*watch=*/false));
+  return WriteNegotiated(exchange, code, object, target, negotiated);
+}
+
+http::Step WriteNegotiated(http::Exchange& exchange, int code, const runtime::ObjectPtr& object,
+                           const Target& target, const Negotiated& negotiated) {
+  RETURN_IF_ERROR(MayAuditHere(exchange));
   const trace::Span span = SerializeSpan(exchange, negotiated);
   switch (negotiated.shape) {
     case Shape::kObject:

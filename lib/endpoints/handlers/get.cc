@@ -1,5 +1,6 @@
 #include "base/status_macros.h"
 #include "endpoints/handlers/handlers.h"
+#include "response/negotiate.h"
 
 namespace apiserver::v0::endpoints {
 
@@ -16,20 +17,21 @@ http::Step GetWithOptions(const RequestScope& scope, http::Exchange& exchange) {
 }
 
 // Runs once more after it has waited: `exchange` outlives both runs, and `scope` is held.
-http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetOptions& options) {
+http::Step Get(const ScopePtr& scope, http::Exchange& exchange, const meta::GetOptions& options,
+               const response::Negotiated& form) {
   const auto& name = exchange.Get<request::RequestInfo>().name;
   const auto object = scope->capabilities.getter->Get(exchange.ctx(), name, options);
   // A consistent read on a loop: waits until the cache is fresh, instead of blocking a thread of
   // the pool.
   if (object.status().reason() == Reason::kWouldBlock && options.resource_version.empty()) {
     return WhenFresh(scope, exchange,
-                     [scope, &exchange, options = options](std::string version) mutable {
+                     [scope, &exchange, options = options, form](std::string version) mutable {
                        options.resource_version = std::move(version);
-                       return Get(scope, exchange, options);
+                       return Get(scope, exchange, options, form);
                      });
   }
   RETURN_IF_ERROR(object.status());
-  return response::WriteObject(exchange, 200, *object, scope->target);
+  return response::WriteNegotiated(exchange, 200, *object, scope->target, form);
 }
 
 // Goes on with a request once its stream is open. What keeps the exchange is handed to its loop, or
@@ -64,10 +66,11 @@ http::Handler NewGetHandler(ScopePtr scope) {
     RETURN_IF_ERROR(scope->MayRunHere(exchange, /*read=*/true));
     // Before the Accept header is checked: a stream has its own media type.
     if (scope->capabilities.streamer) return Stream(scope, exchange);
-    RETURN_IF_ERROR(response::CheckAcceptable(exchange, scope->target, /*watch=*/false));
+    ASSIGN_OR_RETURN(const response::Negotiated form,
+                     response::Negotiate(exchange, &scope->target, /*watch=*/false));
     if (scope->capabilities.getter_with_options) return GetWithOptions(*scope, exchange);
     ASSIGN_OR_RETURN(const meta::GetOptions options, meta::ParseGetOptions(exchange.query().all()));
-    return Get(scope, exchange, options);
+    return Get(scope, exchange, options, form);
   };
 }
 
