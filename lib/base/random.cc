@@ -16,6 +16,15 @@
 namespace apiserver::v0 {
 namespace {
 
+// The two hexadecimal digits of each byte.
+constexpr auto kHexPairs = [] {
+  std::array<std::array<char, 2>, 256> pairs{};
+  for (unsigned byte = 0; byte < pairs.size(); ++byte) {
+    pairs[byte] = {text::HexDigit(byte >> 4U), text::HexDigit(byte)};
+  }
+  return pairs;
+}();
+
 class KernelRandom final : public Random {
  public:
   void Fill(std::span<std::byte> out) override {
@@ -121,11 +130,13 @@ std::string NewUuid(Random& random) {
   bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};  // Version 4.
   bytes[8] = (bytes[8] & std::byte{0x3f}) | std::byte{0x80};  // RFC 4122 variant.
   std::string out(36, '-');
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) ++at;  // The hyphens stand there.
-    out[at++] = text::HexDigit(std::to_integer<unsigned>(bytes[i] >> 4));
-    out[at++] = text::HexDigit(std::to_integer<unsigned>(bytes[i]));
+  char* at = out.data();
+  std::size_t i = 0;
+  for (const std::size_t end : {4, 6, 8, 10, 16}) {  // A hyphen stands behind each but the last.
+    for (; i < end; ++i, at += 2) {
+      std::memcpy(at, kHexPairs[std::to_integer<std::size_t>(bytes[i])].data(), 2);
+    }
+    ++at;
   }
   return out;
 }

@@ -25,8 +25,10 @@ std::string_view Headers::Get(std::string_view name) const {
 }
 
 bool Headers::Has(std::string_view name) const {
-  return std::any_of(fields_.begin(), fields_.end(),
-                     [&](const Field& field) { return EqualIgnoreCase(field.name, name); });
+  for (const Field& field : fields_) {
+    if (EqualIgnoreCase(field.name, name)) return true;
+  }
+  return false;
 }
 
 std::vector<std::string_view> Headers::GetAll(std::string_view name) const {
@@ -53,7 +55,9 @@ void Headers::Set(std::string name, std::string value) {
   fields_.erase(std::remove_if(first + 1, fields_.end(), same), fields_.end());
 }
 
+// Most names that are removed from requests are not there, so that nothing is moved.
 std::size_t Headers::Remove(std::string_view name) {
+  if (!Has(name)) return 0;
   return std::erase_if(fields_,
                        [&](const Field& field) { return EqualIgnoreCase(field.name, name); });
 }

@@ -33,12 +33,6 @@ constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
 constexpr std::uint32_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
 
-// An API server is no forward proxy: CONNECT and absolute targets have no meaning here.
-bool MayBegin(Request& request) {
-  return request.method != "CONNECT" && IsHost(request.host) && SplitTarget(request) &&
-         request.target.starts_with(request.path == "*" ? '*' : '/');
-}
-
 class Http2Server final : public Protocol, public Http2Connection {
  public:
   Http2Server(Wire& wire, std::shared_ptr<const ServerConfig> config, Origin origin);
@@ -69,6 +63,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   void AddPseudo(Http2Stream& stream, std::string_view name, std::string_view value);
   void AddField(Http2Stream& stream, std::string_view name, std::string_view value);
   int OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends);
+  bool MayBegin(Request& request);
   void Refuse(std::int32_t id, int code);
   void Begin(Http2Stream& stream, bool ends);
   Http2Stream* Find(std::int32_t id);
@@ -97,6 +92,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   TokenBucket resets_{kResetBurst, kResetPerSecond};
   bool calmed_ = false;
   bool head_open_ = false;
+  std::string host_;                 // The last one that was well formed.
   Http2Stream* arriving_ = nullptr;  // The stream of the head that arrives. Null: not known.
   bool settled_ = false;             // The client's first SETTINGS came.
   Clock::Monotonic since_;           // Idle, or waiting for the rest of a head.
@@ -429,6 +425,17 @@ int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
     Begin(stream, ends);
   }
   return 0;
+}
+
+// An API server is no forward proxy: CONNECT and absolute targets have no meaning here. The
+// requests of a connection name one host nearly always, which is looked at once.
+bool Http2Server::MayBegin(Request& request) {
+  if (request.method == "CONNECT") return false;
+  if (request.host != host_ || host_.empty()) {
+    if (!IsHost(request.host)) return false;
+    host_ = request.host;
+  }
+  return SplitTarget(request) && request.target.starts_with(request.path == "*" ? '*' : '/');
 }
 
 // Answers without an exchange: no filter has seen the request, and none should.

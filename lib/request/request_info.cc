@@ -15,6 +15,9 @@ namespace {
 
 using Parts = std::vector<std::string_view>;
 
+// The parts of /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE.
+constexpr std::size_t kUsualParts = 8;
+
 std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {
@@ -29,7 +32,7 @@ Parts SplitPath(std::string_view path) {
   const std::size_t begin = path.find_first_not_of('/');
   if (begin == std::string_view::npos) return parts;
   path = path.substr(begin, path.find_last_not_of('/') + 1 - begin);
-  parts.reserve(static_cast<std::size_t>(std::ranges::count(path, '/')) + 1);
+  parts.reserve(kUsualParts);
   while (true) {
     const std::size_t slash = path.find('/');
     parts.push_back(path.substr(0, slash));

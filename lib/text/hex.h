@@ -8,7 +8,7 @@
 namespace apiserver::inline v0::text {
 
 // The digit for the lowest four bits of `value`.
-inline char HexDigit(unsigned value) { return "0123456789abcdef"[value & 15U]; }
+constexpr char HexDigit(unsigned value) { return "0123456789abcdef"[value & 15U]; }
 inline char UpperHexDigit(unsigned value) { return "0123456789ABCDEF"[value & 15U]; }
 
 // The value of a digit in either case; -1 if `c` is none.

@@ -67,6 +67,18 @@ TEST_CASE("base: a UUID is of version 4, in lower case", "[base]") {
   }
 }
 
+TEST_CASE("base: a UUID has the digits of its bytes", "[base]") {
+  class Counting final : public Random {
+   public:
+    void Fill(std::span<std::byte> out) override {
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::byte(i * 0x11);
+    }
+  };
+  Counting random;
+
+  CHECK(NewUuid(random) == "00112233-4455-4677-8899-aabbccddeeff");
+}
+
 TEST_CASE("base: the kernel's randomness differs from call to call", "[base]") {
   CHECK(NewUuid(SecureRandom()) != NewUuid(SecureRandom()));
 }

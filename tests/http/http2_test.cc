@@ -338,6 +338,23 @@ TEST_CASE("http: targets that are no path are 400", "[http]") {
   CHECK(counting.begun.load() == 1);
 }
 
+TEST_CASE("http: each request of a connection has its host looked at", "[http]") {
+  CountingServer counting;
+  RawClient client(counting.server.listener().port());
+  std::string sent = kPreface + Frame(kSettings, 0, 0);
+  std::uint32_t stream = 1;
+  for (const std::string host : {"x", "x:99999", "x:99999", "x:1", "x", ":1", "x"}) {
+    const std::string size(1, static_cast<char>(host.size()));
+    sent += Frame(kHeaders, 5, stream, "\x82\x86\x84\x41" + size + host);
+    stream += 2;
+  }
+
+  client.Send(sent + Frame(kPing, 0, 0, "12345678"));
+  (void)client.ReadUntil("12345678");
+
+  CHECK(counting.begun.load() == 4);
+}
+
 TEST_CASE("http: more query parameters than ten thousand are 400", "[http]") {
   TestService service([](Exchange& exchange) {
     return Answer(exchange, std::to_string(exchange.query().GetAll("a").size()));
