@@ -193,6 +193,34 @@ TEST_CASE("server: what webhooks and queues take is not the server's", "[server]
         3602.5);
 }
 
+TEST_CASE("server: requests are counted under their labels, however long those are", "[server]") {
+  const std::shared_ptr<apiserver::metrics::Registry> registry = apiserver::metrics::NewRegistry();
+  apiserver::server::RequestMetrics metrics(*registry);
+  const std::string longest(300, 'x');
+  const std::string other = longest + "y";
+  const auto count = [&](std::string_view group, std::string_view version, int times) {
+    for (int i = 0; i < times; ++i) {
+      metrics.Monitor({.verb = "GET", .group = group, .version = version}, {.code = 200});
+    }
+  };
+
+  count("a", "bc", 1);
+  count("ab", "c", 2);
+  count(longest, "v1", 3);
+  count(other, "v1", 4);
+
+  const std::string text = registry->Serialize();
+  const auto counted = [&](std::string_view group, std::string_view version) {
+    return ValueOf(text, R"(apiserver_request_total{verb="GET",dry_run="",group=")" +
+                             std::string(group) + R"(",version=")" + std::string(version) +
+                             R"(",resource="",subresource="",scope="",component="",code="200"})");
+  };
+  CHECK(counted("a", "bc") == 1);
+  CHECK(counted("ab", "c") == 2);
+  CHECK(counted(longest, "v1") == 3);
+  CHECK(counted(other, "v1") == 4);
+}
+
 TEST_CASE("server: a request's layers are kept out of its SLI, and watches have none", "[server]") {
   const auto server = StartWidgetServer({.configure = [](apiserver::server::Config& config) {
     class Slow final : public apiserver::admission::Plugin {

@@ -118,10 +118,13 @@ class FilterCompleted final : public http::Filter {
     auto now = times.ended ? *std::exchange(times.ended, std::nullopt) : clock_.Now();
     const auto took = now - times.began;
     duration_.Observe(std::chrono::duration<double>(took).count());
-    // The span's own cost must not count for the filter that is measured next.
     if (traced_) {
-      trace::StartSpan(exchange.ctx(), filter_, {.age = took}).End();
-      now = clock_.Now();
+      trace::Span span = trace::StartSpan(exchange.ctx(), filter_, {.age = took});
+      // The cost of a span must not count for the filter that is measured next.
+      if (span.recording()) {
+        span.End();
+        now = clock_.Now();
+      }
     }
     times.began = now;
     return http::Step::Next();

@@ -14,8 +14,6 @@ constexpr std::array<std::string_view, 12> kVerbs = {
 constexpr std::array<std::string_view, 5> kConnecting = {"log", "exec", "portforward", "attach",
                                                          "proxy"};
 
-constexpr std::size_t kUsualKeyBytes = 127;
-
 const std::vector<double>& SliBuckets() {
   static const std::vector<double> bounds = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2, 3,
                                              4,    5,   6,   8,   10,  15,  20, 30,   45,  60};
@@ -71,17 +69,39 @@ std::string_view DryRunOf(const http::Query& query) {
   return valid ? "All" : "invalid";
 }
 
-// One string as key: looking the series up by label costs one hash instead of one a label.
-std::string KeyOf(const RequestLabels& labels) {
-  std::string key;
-  key.reserve(kUsualKeyBytes);
-  for (const std::string_view part :
-       {labels.verb, labels.group, labels.version, labels.resource, labels.subresource,
-        labels.scope, labels.component, labels.dry_run}) {
-    key.append(part).push_back('\0');
-  }
-  return key;
+// The parts of the key of a set of labels.
+std::array<std::string_view, 8> PartsOf(const RequestLabels& labels) {
+  return {labels.verb,        labels.group, labels.version,   labels.resource,
+          labels.subresource, labels.scope, labels.component, labels.dry_run};
 }
+
+// One text as key: looking the series up by label would cost a hash for each label.
+class Key {
+ public:
+  explicit Key(const RequestLabels& labels) {
+    const auto parts = PartsOf(labels);
+    std::size_t bytes = parts.size();
+    for (const std::string_view part : parts) bytes += part.size();
+    char* out = few_.data();
+    if (bytes > few_.size()) {
+      many_.resize(bytes);
+      out = many_.data();
+    }
+    text_ = {out, bytes};
+    for (const std::string_view part : parts) {
+      out += part.copy(out, part.size());
+      *out++ = '\0';
+    }
+  }
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+  std::string_view text() const { return text_; }
+
+ private:
+  std::array<char, 256> few_;
+  std::string many_;  // A text that does not fit.
+  std::string_view text_;
+};
 
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -200,14 +220,15 @@ metrics::Counter& RequestMetrics::Requests(const RequestLabels& l, int code) {
 
 // Called for every request at its end. One look-up and one lock in the usual case.
 void RequestMetrics::Monitor(const RequestLabels& labels, const Answer& answer) {
-  std::string key = KeyOf(labels);
+  const Key key(labels);
+  const HashedText text{.text = key.text(), .hash = std::hash<std::string_view>()(key.text())};
   Series series;
   metrics::Counter* count = nullptr;
   {
     // Shards keep requests of different kinds from waiting for one lock.
-    auto shard = shards_[std::hash<std::string_view>()(key) % kShards].Lock();
-    auto found = shard->find(key);
-    if (found == shard->end()) found = shard->emplace(std::move(key), NewSeries(labels)).first;
+    auto shard = shards_[text.hash % kShards].Lock();
+    auto found = shard->find(text);
+    if (found == shard->end()) found = shard->emplace(text.text, NewSeries(labels)).first;
     auto& by_code = found->second.by_code;
     auto known = std::find_if(by_code.begin(), by_code.end(),
                               [&](const auto& each) { return each.first == answer.code; });

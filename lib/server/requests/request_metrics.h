@@ -73,7 +73,25 @@ class RequestMetrics {
     metrics::Histogram* response_sizes = nullptr;
     std::vector<std::pair<int, metrics::Counter*>> by_code;
   };
-  using Shard = std::unordered_map<std::string, Series>;
+  // A key whose hash is known.
+  struct HashedText {
+    std::string_view text;
+    std::size_t hash;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const HashedText& key) const { return key.hash; }
+    std::size_t operator()(const std::string& key) const {
+      return std::hash<std::string_view>()(key);
+    }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const HashedText& a, const std::string& b) const { return a.text == b; }
+    bool operator()(const std::string& a, const HashedText& b) const { return a == b.text; }
+    bool operator()(const std::string& a, const std::string& b) const { return a == b; }
+  };
+  using Shard = std::unordered_map<std::string, Series, Hash, Equal>;
   static constexpr std::size_t kShards = 16;
 
   Series NewSeries(const RequestLabels& labels);
