@@ -98,6 +98,16 @@ std::size_t AppendEscape(std::string_view json, std::size_t at, std::string& out
 }  // namespace
 
 void PutJsonString(std::string_view text, JsonSink& sink) {
+  // Nearly all texts are short and need no escape: both quotes and the text take one step.
+  constexpr std::size_t kQuotes = 2;
+  if (text.size() <= JsonSink::kRoomMax - kQuotes - sizeof(scan::Block)) {
+    char* const room = sink.Room(text.size() + kQuotes + sizeof(scan::Block));
+    room[0] = '"';
+    if (CopyUnescaped(text, room + 1) == text.size()) {
+      room[text.size() + 1] = '"';
+      return sink.Advance(text.size() + kQuotes);
+    }
+  }
   sink.Put('"');
   while (!text.empty()) {
     const std::string_view piece = text.substr(0, JsonSink::kRoomMax - sizeof(scan::Block));
