@@ -105,12 +105,14 @@ runtime::GroupVersionKind GenericStore::StorageVersion() const {
 // Follows NamespaceKeyFunc and NoNamespaceKeyFunc of registry/store.go. Names are checked since
 // they become parts of keys.
 Result<std::string> GenericStore::KeyFor(const Context& ctx, std::string_view name) const {
-  std::string key = "/";
+  std::string key;
   if (NamespaceScoped()) {
     const std::string_view space = rest::NamespaceOf(ctx);
     if (space.empty()) return meta::NewBadRequest("Namespace parameter required.");
-    key.append(space).append("/");
+    key.reserve(space.size() + name.size() + 2);
+    key.append("/").append(space);
   }
+  key.push_back('/');
   if (name.empty()) return meta::NewBadRequest("Name parameter required.");
   const meta::Complaints complaints = meta::IsPathSegmentName(name);
   if (!complaints.empty()) {

@@ -32,7 +32,9 @@ Result<std::string> PrepareKey(std::string_view prefix, std::string_view key, bo
   if (!recursive && (key.empty() || key == "/")) {
     return Status(Reason::kInternalError, "empty key: \"" + std::string(key) + "\"");
   }
-  std::string prepared(prefix);
+  std::string prepared;
+  prepared.reserve(prefix.size() + key.size() + 2);
+  prepared.append(prefix);
   if (!key.starts_with('/')) prepared.push_back('/');
   prepared.append(key);
   if (recursive && !prepared.ends_with('/')) prepared.push_back('/');
