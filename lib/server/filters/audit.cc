@@ -60,12 +60,13 @@ bool Evaluate(const Auditing& auditing, const http::Exchange& exchange, AuditCon
     event.source_ips = SourceIPs(request);
     event.user = attributes.user;
     if (!attributes.resource_request) return;
-    event.object_ref = ObjectReference{.resource = std::string(attributes.resource),
-                                       .namespace_ = std::string(attributes.namespace_),
-                                       .name = std::string(attributes.name),
-                                       .api_group = std::string(attributes.group),
-                                       .api_version = std::string(attributes.version),
-                                       .subresource = std::string(attributes.subresource)};
+    ObjectReference& ref = event.object_ref.emplace();
+    ref.resource = attributes.resource;
+    ref.namespace_ = attributes.namespace_;
+    ref.name = attributes.name;
+    ref.api_group = attributes.group;
+    ref.api_version = attributes.version;
+    ref.subresource = attributes.subresource;
   });
   return true;
 }

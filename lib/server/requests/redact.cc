@@ -15,9 +15,10 @@ constexpr std::array<std::string_view, 6> kSecretParameters = {
     "access_token", "token", "id_token", "refresh_token", "password", "client_secret"};
 
 bool IsSecretName(std::string_view name) {
-  return std::any_of(
-      kSecretParameters.begin(), kSecretParameters.end(),
-      [name](std::string_view secret) { return http::EqualIgnoreCase(name, secret); });
+  return std::any_of(kSecretParameters.begin(), kSecretParameters.end(),
+                     [name](std::string_view secret) {
+                       return name.size() == secret.size() && http::EqualIgnoreCase(name, secret);
+                     });
 }
 
 // Clients may write a name in several encodings, so it is decoded before it is compared.
@@ -28,12 +29,25 @@ bool IsSecret(std::string_view key) {
   return decoded && IsSecretName(*decoded);
 }
 
+// True if a parameter of `query` has a value that is a secret.
+bool HasSecret(std::string_view query) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    const std::size_t equals = pair.find('=');
+    if (equals != std::string_view::npos && IsSecret(pair.substr(0, equals))) return true;
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+  }
+  return false;
+}
+
 }  // namespace
 
 // Keeps names and order of the parameters: the log shows what was asked, without the secrets.
 std::string RedactedTarget(std::string_view target) {
   const std::size_t mark = target.find('?');
-  if (mark == std::string_view::npos) return std::string(target);
+  if (mark == std::string_view::npos || !HasSecret(target.substr(mark + 1))) {
+    return std::string(target);
+  }
   std::string redacted;
   redacted.reserve(target.size());
   redacted = target.substr(0, mark + 1);
