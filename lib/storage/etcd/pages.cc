@@ -43,7 +43,6 @@ std::optional<Outline> Walk(std::string_view message, See see) {
     return in.Skip(static_cast<int>(size)) && bytes.size() == size;
   };
   wire::ResponseHeader header;
-  Outline outline;
   std::uint64_t more = 0;
   std::uint64_t count = 0;
   while (const std::uint32_t tag = in.ReadTag()) {
