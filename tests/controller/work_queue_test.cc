@@ -8,6 +8,7 @@
 #include "apiserver/base/sync.h"
 #include "apiserver/controller/work_queue.h"
 #include "base/manual.h"
+#include "controller/support.h"
 
 namespace controller_test {
 namespace {
@@ -18,18 +19,6 @@ using controller::NewWorkQueue;
 using controller::WorkQueue;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-constexpr auto kPatience = seconds(30);
-
-// The keys that can be taken now, with a space between.
-std::string TakeAll(WorkQueue& queue) {
-  std::string all;
-  while (const auto key = queue.TryGet()) {
-    all += (all.empty() ? "" : " ") + key->ToString();
-    queue.Done(*key);
-  }
-  return all;
-}
 
 TEST_CASE("controller: a key that waits is added once, and keys come in order", "[controller]") {
   const auto queue = NewWorkQueue();
