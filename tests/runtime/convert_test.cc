@@ -118,11 +118,11 @@ TEST_CASE("runtime: what a conversion changes is settled, what it leaves alone i
 
 TEST_CASE("runtime: converting and settling at once gives what one after the other does",
           "[runtime]") {
-  for (
-      const char* const content :
-      {R"({"metadata":{"name":"n"},"spec":{"reference":"r","size":"s"}})",
-       R"({"spec":{"size":"s","reference":"r","x":1},"metadata":{"labels":{"b":"1","a":"2"},"name":"n"}})",
-       R"({"metadata":{"generation":0,"name":""},"spec":null})", "{}"}) {
+  for (const char* const content :
+       {R"({"metadata":{"name":"n"},"spec":{"reference":"r","size":"s"}})",
+        R"({"spec":{"size":"s","reference":"r","x":1},)"
+        R"("metadata":{"labels":{"b":"1","a":"2"},"name":"n"}})",
+        R"({"metadata":{"generation":0,"name":""},"spec":null})", "{}"}) {
     for (const char* const version : {"v1", "v1beta1", "v2"}) {
       INFO(content << " " << version);
       const auto apart = ObjectOf(Versions(), content, "v2");

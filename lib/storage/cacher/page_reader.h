@@ -11,8 +11,8 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// Reads all keys of a prefix page by page, each as of the revision of the first: by the engine's own
-// way if it has one. Used by one thread, which may wait.
+// Reads all keys of a prefix page by page, each as of the revision of the first: by the engine's
+// own way if it has one. Used by one thread, which may wait.
 class PageReader {
  public:
   // `ahead`: the next page is read while the caller works on the last one, so that an engine on
