@@ -56,20 +56,26 @@ std::string CreatedFields::FormOf(const Value& content) {
     const auto [value, in_list] = pending.back();
     pending.pop_back();
     form += static_cast<char>(value->type());
+    // Raw text may hold anything, members too.
+    const bool raw = value->type() == Value::Type::kRaw;
+    const bool counts = value->is_map() || value->is_list() || in_list || raw;
+    // Before room is made for much: a part takes a byte at least.
+    if (counts && form.size() + pending.size() + value->size() > kFormBytesMax) return {};
     if (value->is_map()) {
       AppendBytesOf(static_cast<std::uint32_t>(value->size()), form);
       for (const runtime::Member& member : value->members()) {
         AppendText(member.key, form);
+        if (form.size() > kFormBytesMax) return {};
         pending.push_back({&member.value, in_list});
       }
     } else if (value->is_list()) {
       AppendBytesOf(static_cast<std::uint32_t>(value->size()), form);
       for (const Value& item : value->items()) pending.push_back({&item, true});
-    } else if (in_list || value->type() == Value::Type::kRaw) {
-      AppendScalar(*value, form);  // Raw text may hold anything, members too.
+    } else if (in_list || raw) {
+      AppendScalar(*value, form);
     }
-    if (form.size() + pending.size() > kFormBytesMax) return {};
   }
+  if (form.size() > kFormBytesMax) return {};
   return form;
 }
 
