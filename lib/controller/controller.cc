@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often a worker looks whether it should stop while informers have not synced.
+// The time between two looks at whether to stop, while informers have not synced.
 constexpr auto kSyncPoll = milliseconds(20);
 
 class WorkerController final : public Controller {

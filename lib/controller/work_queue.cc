@@ -122,7 +122,7 @@ void KeyQueue::AddAfter(NamespacedName key, nanoseconds delay) {
     at->second = until;
   }
   const auto placed = state->delayed.emplace(until, std::move(key)).first;
-  // Whoever waits for the delay that ends first waits for this one now.
+  // The worker that waits for the first delay to end has to wait for this one instead.
   if (placed == state->delayed.begin()) state_.NotifyAll();
 }
 

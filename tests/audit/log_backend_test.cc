@@ -113,7 +113,7 @@ TEST_CASE("audit: the log takes a small event at once, and leaves a large one to
   CHECK(page->Lock()->text == std::string(kLegacyOfOne) + "\n");
 }
 
-// What the first event of a request has in common with the others is written once.
+// The log writes the fields that all events of a request share once, and keeps their JSON.
 TEST_CASE("audit: each line of a request in the log is that of its event", "[audit]") {
   using Change = void (*)(const Context&, AuditContext&);
   const auto change = GENERATE(

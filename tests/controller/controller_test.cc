@@ -1,4 +1,4 @@
-// Workers that reconcile: after errors again, not before informers have synced, not after the end.
+// Tests that workers reconcile again after errors, not before a sync, and not after a stop.
 #include "apiserver/controller/controller.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// How long a key waits that has failed, by client-go's rules.
+// Tests of the time that a failed key waits, by client-go's rules.
 #include <catch2/catch.hpp>
 
 #include "apiserver/controller/rate_limiter.h"

@@ -7,7 +7,7 @@
 
 namespace controller_test {
 
-// What comes within milliseconds, unless it never does.
+// Limits a wait for something that usually comes within milliseconds.
 inline constexpr auto kPatience = std::chrono::seconds(30);
 
 // Takes the keys that are there now; returns them with a space between.

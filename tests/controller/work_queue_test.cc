@@ -1,4 +1,4 @@
-// What a work queue gives out, and when, step by step.
+// Tests of the keys that a work queue gives out, their order and their time, step by step.
 #include <catch2/catch.hpp>
 
 #include <string>

@@ -17,7 +17,7 @@
 
 namespace apiserver::inline v0::controller {
 
-// What a reconciler asks for after a success.
+// The result of a reconciler that has succeeded.
 struct ReconcileResult {
   // The key comes again after this time. Zero: when something changes.
   std::chrono::nanoseconds requeue_after = {};

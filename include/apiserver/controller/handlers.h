@@ -9,7 +9,7 @@
 #include "apiserver/runtime/names.h"
 #include "apiserver/runtime/object.h"
 
-// What informers do with changes: they add keys to a work queue.
+// Handlers of informers, which add the keys of changed objects to a work queue.
 // sigs.k8s.io/controller-runtime/pkg/handler and pkg/predicate. The queue must outlive the
 // informer.
 namespace apiserver::inline v0::controller {

@@ -13,7 +13,8 @@ namespace {
 using runtime::Value;
 
 constexpr std::size_t kFormBytesMax = std::size_t{4} << 10;
-// Of all that is remembered. Few forms are in use at a time, and every resource has its own.
+// Limits all that one FieldManager remembers, which is of one resource: few forms are in use at a
+// time.
 constexpr std::size_t kBytesMax = std::size_t{16} << 10;
 constexpr std::size_t kEntriesMax = 8;
 
