@@ -55,7 +55,7 @@ class Client : public std::enable_shared_from_this<Client> {
                 [done = std::move(done)](RpcOutcome outcome, const std::string& bytes) mutable {
                   Response response;
                   if (outcome.ok() && !response.ParseFromString(bytes)) {
-                    outcome = {RpcCode::kDataLoss, "the answer cannot be read"};
+                    outcome = NotReadableOutcome();
                   }
                   done(outcome, std::move(response));
                 });

@@ -60,6 +60,8 @@ bool IsTransient(const RpcOutcome& outcome) {
   }
 }
 
+RpcOutcome NotReadableOutcome() { return {RpcCode::kDataLoss, "the answer cannot be read"}; }
+
 Status ToStatus(const RpcOutcome& outcome, std::string_view servers) {
   const std::string who = "etcd (" + std::string(servers) + ")";
   if (IsDenied(outcome)) {

@@ -18,6 +18,9 @@ bool IsDenied(const RpcOutcome& outcome);
 // True if another attempt may succeed: no member was reached, or the member has lost its leader.
 bool IsTransient(const RpcOutcome& outcome);
 
+// Returns the outcome of a call whose answer is no message of its kind.
+RpcOutcome NotReadableOutcome();
+
 // Returns the error for a failure that has no meaning of its own. `servers`: the ones that were
 // asked.
 Status ToStatus(const RpcOutcome& outcome, std::string_view servers);

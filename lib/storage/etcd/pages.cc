@@ -1,8 +1,5 @@
 #include "storage/etcd/pages.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
-
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -10,67 +7,11 @@
 #include "base/status_macros.h"
 #include "storage/etcd/call_slot.h"
 #include "storage/etcd/convert.h"
+#include "storage/etcd/range_message.h"
 #include "storage/kv/errors.h"
 
 namespace apiserver::v0::storage::etcd {
 namespace {
-
-using google::protobuf::internal::WireFormatLite;
-
-// All of a wire::RangeResponse but its key-values.
-struct Outline {
-  kv::Revision revision = 0;
-  bool more = false;
-  std::size_t count = 0;
-};
-
-bool Parse(std::string_view bytes, google::protobuf::MessageLite& message) {
-  return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-}
-
-// Walks through a wire::RangeResponse; `see` gets the bytes of each key-value, and says whether to
-// go on. nullopt: it cannot be read.
-template <class See>
-std::optional<Outline> Walk(std::string_view message, See see) {
-  constexpr auto kBytes = WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
-  constexpr auto kVarint = WireFormatLite::WIRETYPE_VARINT;
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(message.data()),
-                                            static_cast<int>(message.size()));
-  const auto take = [&](std::string_view& bytes) {
-    std::uint32_t size = 0;
-    if (!in.ReadVarint32(&size)) return false;
-    bytes = message.substr(static_cast<std::size_t>(in.CurrentPosition()), size);
-    return in.Skip(static_cast<int>(size)) && bytes.size() == size;
-  };
-  wire::ResponseHeader header;
-  std::uint64_t more = 0;
-  std::uint64_t count = 0;
-  while (const std::uint32_t tag = in.ReadTag()) {
-    bool read = false;
-    std::string_view bytes;
-    switch (tag) {
-      case WireFormatLite::MakeTag(wire::RangeResponse::kKvsFieldNumber, kBytes):
-        read = take(bytes) && see(bytes);
-        break;
-      case WireFormatLite::MakeTag(wire::RangeResponse::kHeaderFieldNumber, kBytes):
-        read = take(bytes) && Parse(bytes, header);
-        break;
-      case WireFormatLite::MakeTag(wire::RangeResponse::kMoreFieldNumber, kVarint):
-        read = in.ReadVarint64(&more);
-        break;
-      case WireFormatLite::MakeTag(wire::RangeResponse::kCountFieldNumber, kVarint):
-        read = in.ReadVarint64(&count);
-        break;
-      default:
-        read = WireFormatLite::SkipField(&in, tag);
-    }
-    if (!read) return std::nullopt;
-  }
-  if (!in.ConsumedEntireMessage()) return std::nullopt;
-  return Outline{header.revision(), more != 0, static_cast<std::size_t>(count)};
-}
-
-RpcOutcome NotReadable() { return {RpcCode::kDataLoss, "the answer cannot be read"}; }
 
 // The calls. The one that is on its way keeps this alive.
 class PageCalls final : public std::enable_shared_from_this<PageCalls> {
@@ -162,25 +103,19 @@ void PageCalls::OnAnswer(const RpcOutcome& outcome, std::string answer) {
 
 // Only the last key is looked at: the rest waits for the reader.
 void PageCalls::Add(State& state, std::string answer) const {
-  std::size_t keys = 0;
-  std::string_view last;
-  const auto outline = Walk(answer, [&](std::string_view bytes) {
-    ++keys;
-    last = bytes;
-    return true;
-  });
-  wire::KeyValue kv;
-  if (!outline || !Parse(last, kv)) {
+  auto outline = OutlineOf(answer);
+  if (!outline) {
     state.over = true;
-    state.failure = StatusOf(NotReadable());
+    state.failure = StatusOf(NotReadableOutcome());
     return;
   }
   client_->known().SawRevision(outline->revision);
   // All pages are read at the revision of the first, so that they are of one moment.
   if (state.at == 0) state.at = outline->revision;
-  state.over = !outline->more || keys == 0;
-  state.from = std::move(*kv.mutable_key()) + '\0';
-  state.size.Took(keys, answer.size(), outline->count - std::min(outline->count, keys));
+  state.over = !outline->more || outline->keys == 0;
+  state.from = std::move(outline->last_key) + '\0';
+  state.size.Took(outline->keys, answer.size(),
+                  outline->count - std::min(outline->count, outline->keys));
   state.arrived.push_back(std::move(answer));
 }
 
@@ -231,18 +166,9 @@ class EtcdPages final : public kv::Pages {
 
  private:
   Result<std::optional<kv::RangeResponse>> Read(std::string_view message) const {
-    kv::RangeResponse page;
-    wire::KeyValue kv;
-    const auto outline = Walk(message, [&](std::string_view bytes) {
-      if (!Parse(bytes, kv)) return false;
-      page.kvs.push_back(ToKeyValue(kv, /*with_value=*/true));
-      return true;
-    });
-    if (!outline) return calls_->StatusOf(NotReadable());
-    page.more = outline->more;
-    page.count = outline->count;
-    page.revision = outline->revision;
-    return std::optional(std::move(page));
+    auto page = ReadRange(message, /*with_values=*/true);
+    if (!page) return calls_->StatusOf(NotReadableOutcome());
+    return page;
   }
 
   const std::shared_ptr<PageCalls> calls_;

@@ -13,6 +13,9 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
+// The keys of tests, whose order is that of their numbers.
+inline std::string KeyOf(int i) { return "/p/" + std::to_string(10'000 + i); }
+
 // A transport whose etcd answers ranges at once from a map, and writes down what it was asked.
 class FakeRange final : public Rpc {
  public:

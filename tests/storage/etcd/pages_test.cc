@@ -9,8 +9,6 @@ namespace {
 
 constexpr PageSize::Limits kSmall{.bytes = 10'000, .bytes_max = 40'000, .first = 10, .last = 20};
 
-std::string KeyOf(int i) { return "/p/" + std::to_string(10'000 + i); }
-
 struct Reader {
   explicit Reader(int keys, std::size_t bytes = 100) { Add(0, keys, bytes); }
   ~Reader() {
