@@ -65,6 +65,38 @@ std::unique_ptr<runtime::Object> CopyOf(const runtime::KindPtr& kind, std::strin
   return std::make_unique<runtime::Object>(kind, version, std::move(arena), root);
 }
 
+bool Is(const runtime::KindPtr& kind, const runtime::GroupVersionKind& gvk) {
+  return kind && kind->FindVersion(gvk.version) != nullptr && kind->gvk(gvk.version) == gvk;
+}
+
+// `last` is a kind to share with objects before; null: there is none.
+runtime::KindPtr KindFor(const runtime::GroupVersionKind& gvk, const runtime::Scheme* scheme,
+                         const runtime::KindPtr& last = nullptr) {
+  if (scheme != nullptr) {
+    runtime::KindPtr known = scheme->snapshot()->Find(gvk);
+    if (Is(known, gvk)) return known;
+  }
+  return Is(last, gvk) ? last : runtime::Kind::Untyped(gvk);
+}
+
+// Returns the kind of the items of a list of the kind `list`, in the list's version.
+Result<runtime::KindPtr> ItemKindOf(runtime::GroupVersionKind list, const runtime::Scheme* scheme) {
+  if (scheme != nullptr) {
+    const auto snapshot = scheme->snapshot();
+    for (const runtime::KindPtr& kind : snapshot->kinds()) {
+      if (kind->list_kind() == list.kind && kind->group() == list.group &&
+          kind->FindVersion(list.version) != nullptr) {
+        return kind;
+      }
+    }
+  }
+  // Items of a list carry no kind of their own; it is the list's without this ending.
+  constexpr std::string_view kSuffix = "List";
+  if (!list.kind.ends_with(kSuffix)) return NotAnObject("no list but a " + list.kind);
+  list.kind.resize(list.kind.size() - kSuffix.size());
+  return runtime::Kind::Untyped(list);
+}
+
 Status CheckKind(const runtime::GroupVersionKind& kind) {
   if (!kind.kind.empty() && !kind.version.empty()) return Status::Ok();
   return NotAnObject("an object without kind and apiVersion");
@@ -87,32 +119,28 @@ Status ErrorOf(std::string_view method, const Target& target, const http::Client
                            .unexpected = true});
 }
 
-Result<std::unique_ptr<runtime::Object>> ObjectOf(std::string body) {
+Result<std::unique_ptr<runtime::Object>> ObjectOf(std::string body, const runtime::Scheme* scheme) {
   ASSIGN_OR_RETURN(Parsed parsed, Parse(std::move(body)));
   const runtime::GroupVersionKind gvk = KindOf(parsed.root);
   RETURN_IF_ERROR(CheckKind(gvk));
   const Value root = WithoutTypeMeta(parsed.root, parsed.arena);
-  return std::make_unique<runtime::Object>(runtime::Kind::Untyped(gvk), gvk.version,
+  return std::make_unique<runtime::Object>(KindFor(gvk, scheme), gvk.version,
                                            std::move(parsed.arena), root);
 }
 
-Result<std::unique_ptr<runtime::Object>> ObjectOf(Value content, runtime::KindPtr& kind) {
+Result<std::unique_ptr<runtime::Object>> ObjectOf(Value content, runtime::KindPtr& kind,
+                                                  const runtime::Scheme* scheme) {
   const runtime::GroupVersionKind gvk = KindOf(content);
   RETURN_IF_ERROR(CheckKind(gvk));
-  if (!kind || kind->FindVersion(gvk.version) == nullptr || kind->gvk(gvk.version) != gvk) {
-    kind = runtime::Kind::Untyped(gvk);
-  }
+  kind = KindFor(gvk, scheme, kind);
   return CopyOf(kind, gvk.version, content);
 }
 
-Result<runtime::List> ListOf(std::string body) {
+Result<runtime::List> ListOf(std::string body, const runtime::Scheme* scheme) {
   ASSIGN_OR_RETURN(const Parsed parsed, Parse(std::move(body)));
-  runtime::GroupVersionKind gvk = KindOf(parsed.root);
+  const runtime::GroupVersionKind gvk = KindOf(parsed.root);
   RETURN_IF_ERROR(CheckKind(gvk));
-  // Items of a list carry no kind of their own; it is the list's without this ending.
-  constexpr std::string_view kSuffix = "List";
-  if (!gvk.kind.ends_with(kSuffix)) return NotAnObject("no list but a " + gvk.kind);
-  gvk.kind.resize(gvk.kind.size() - kSuffix.size());
+  ASSIGN_OR_RETURN(const runtime::KindPtr kind, ItemKindOf(gvk, scheme));
 
   runtime::List list;
   const Value metadata = parsed.root["metadata"];
@@ -121,7 +149,6 @@ Result<runtime::List> ListOf(std::string body) {
   if (const Value* remaining = metadata.Find("remainingItemCount")) {
     list.remaining_item_count = remaining->AsInt();
   }
-  const runtime::KindPtr kind = runtime::Kind::Untyped(gvk);
   for (const Value item : parsed.root["items"].items()) {
     list.items.push_back(CopyOf(kind, gvk.version, item));
   }

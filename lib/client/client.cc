@@ -29,7 +29,7 @@ class RestClient final : public Client {
     QueryBuilder query;
     query.Add(options);
     ASSIGN_OR_RETURN(std::string body, CallForBody(ctx, target, Request("GET", target, query)));
-    return ListOf(std::move(body));
+    return ListOf(std::move(body), options_.scheme);
   }
 
   ObjectResult Create(const Context& ctx, const Target& target, const runtime::Object& object,
@@ -73,7 +73,7 @@ class RestClient final : public Client {
     ASSIGN_OR_RETURN(auto stream, connection->Open(request));
     ASSIGN_OR_RETURN(http::ResponseHead head, stream->Head(ctx));
     // A refusal is not a stream of events but one Status, which ErrorOf() reads.
-    if (head.code < 300) return NewWatchStream(std::move(stream));
+    if (head.code < 300) return NewWatchStream(std::move(stream), options_.scheme);
     http::ClientResponse refusal{.code = head.code, .headers = std::move(head.headers)};
     while (true) {
       ASSIGN_OR_RETURN(const std::string bytes, stream->Read(ctx));
@@ -137,7 +137,7 @@ class RestClient final : public Client {
   ObjectResult CallForObject(const Context& ctx, const Target& target,
                              http::ClientRequest request) {
     ASSIGN_OR_RETURN(std::string body, CallForBody(ctx, target, std::move(request)));
-    return ObjectOf(std::move(body));
+    return ObjectOf(std::move(body), options_.scheme);
   }
 
   ObjectResult Send(const Context& ctx, std::string method, const Target& target,
@@ -159,16 +159,19 @@ std::unique_ptr<Client> NewClient(ClientOptions options) {
   return std::make_unique<RestClient>(std::move(options));
 }
 
-std::unique_ptr<Client> NewClient(std::shared_ptr<http::Connection> connection, std::string token) {
+std::unique_ptr<Client> NewClient(std::shared_ptr<http::Connection> connection, std::string token,
+                                  const runtime::Scheme* scheme) {
   ClientOptions options;
   options.connect = [connection = std::move(connection)](const Context&) {
     return Result<std::shared_ptr<http::Connection>>(connection);
   };
   options.token = std::move(token);
+  options.scheme = scheme;
   return NewClient(std::move(options));
 }
 
-Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer& dialer) {
+Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer& dialer,
+                                          const runtime::Scheme* scheme) {
   ASSIGN_OR_RETURN(http::DialOptions dial, DialOptionsFor(config));
   ClientOptions options;
   options.connect = [dial = std::move(dial),
@@ -177,6 +180,7 @@ Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer
     return std::shared_ptr<http::Connection>(std::move(connection));
   };
   options.token = config.token;
+  options.scheme = scheme;
   return NewClient(std::move(options));
 }
 

@@ -20,7 +20,8 @@ Status NotAnEvent(std::string_view why) {
 }
 
 // `kind` is that of the last object.
-Result<watch::Event> EventOf(std::string_view line, runtime::KindPtr& kind) {
+Result<watch::Event> EventOf(std::string_view line, runtime::KindPtr& kind,
+                             const runtime::Scheme* scheme) {
   runtime::Arena arena;
   Result<Value> root = codec::ParseJson(line, arena);
   if (!root.ok()) return NotAnEvent(root.status().message());
@@ -42,14 +43,14 @@ Result<watch::Event> EventOf(std::string_view line, runtime::KindPtr& kind) {
         metadata["annotations"]["k8s.io/initial-events-end"].AsString() == "true";
     return event;
   }
-  ASSIGN_OR_RETURN(event.object, ObjectOf(object, kind));
+  ASSIGN_OR_RETURN(event.object, ObjectOf(object, kind, scheme));
   return event;
 }
 
 class JsonWatchStream final : public WatchStream {
  public:
-  explicit JsonWatchStream(std::unique_ptr<http::ClientStream> stream)
-      : stream_(std::move(stream)) {}
+  JsonWatchStream(std::unique_ptr<http::ClientStream> stream, const runtime::Scheme* scheme)
+      : stream_(std::move(stream)), scheme_(scheme) {}
 
   Result<std::optional<watch::Event>> Next(const Context& ctx) override {
     while (true) {
@@ -70,7 +71,7 @@ class JsonWatchStream final : public WatchStream {
   Result<std::optional<watch::Event>> TakeLine(std::size_t end) {
     const std::string_view line = std::string_view(buffer_).substr(begin_, end - begin_);
     begin_ = searched_ = end + 1;
-    ASSIGN_OR_RETURN(watch::Event event, EventOf(line, kind_));
+    ASSIGN_OR_RETURN(watch::Event event, EventOf(line, kind_, scheme_));
     return std::optional(std::move(event));
   }
 
@@ -87,6 +88,7 @@ class JsonWatchStream final : public WatchStream {
   }
 
   std::unique_ptr<http::ClientStream> stream_;
+  const runtime::Scheme* const scheme_;
   runtime::KindPtr kind_;  // Of the last object; null before the first.
   std::string buffer_;
   std::size_t begin_ = 0;     // The start of the next line.
@@ -95,8 +97,9 @@ class JsonWatchStream final : public WatchStream {
 
 }  // namespace
 
-std::unique_ptr<WatchStream> NewWatchStream(std::unique_ptr<http::ClientStream> stream) {
-  return std::make_unique<JsonWatchStream>(std::move(stream));
+std::unique_ptr<WatchStream> NewWatchStream(std::unique_ptr<http::ClientStream> stream,
+                                            const runtime::Scheme* scheme) {
+  return std::make_unique<JsonWatchStream>(std::move(stream), scheme);
 }
 
 }  // namespace apiserver::v0::client

@@ -78,7 +78,8 @@ class BearerConnection final : public http::Connection {
 // Fails at once if the files cannot be used now; later failures are those of single requests.
 Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientConfig& config,
                                                          http::Dialer& dialer,
-                                                         const FileSystem& files) {
+                                                         const FileSystem& files,
+                                                         const runtime::Scheme* scheme) {
   RETURN_IF_ERROR(DialOptionsNow(config, files).status());
   const auto connect = [config, &dialer,
                         &files](const Context& ctx) -> Result<std::shared_ptr<http::Connection>> {
@@ -86,7 +87,7 @@ Result<std::unique_ptr<client::Client>> NewClusterClient(const client::ClientCon
     ASSIGN_OR_RETURN(auto connection, dialer.Dial(ctx, options));
     return std::make_shared<BearerConnection>(std::move(connection), config, files);
   };
-  return client::NewClient({.connect = connect});
+  return client::NewClient({.connect = connect, .scheme = scheme});
 }
 
 }  // namespace apiserver::v0::delegation

@@ -14,9 +14,10 @@
 #include "apiserver/meta/watch.h"
 #include "apiserver/runtime/names.h"
 #include "apiserver/runtime/object.h"
+#include "apiserver/runtime/scheme.h"
 
 // A client of any Kubernetes-style server that needs no kinds beforehand: JSON over
-// http::Connection, in process or dialled. For tests, benchmarks and informers.
+// http::Connection, in process or dialled. For controllers, informers and tests.
 namespace apiserver::inline v0::client {
 
 // The resource and object of a call.
@@ -40,6 +41,10 @@ struct ClientOptions {
   Connector connect;
   std::string token = "";  // Sent as bearer token; empty: none.
   std::string user_agent = "libapiserver";
+  // The kinds that returned objects are of where it knows them, in the version that the server
+  // sends; k8s.io/client-go's scheme.Scheme. Looked into with each response, so that kinds may be
+  // added later. Outlives the client. Null: every object is of an untyped kind.
+  const runtime::Scheme* scheme = nullptr;
 };
 
 // A running watch whose events are read as they arrive. Used by one thread at a time, except for
@@ -60,7 +65,10 @@ class WatchStream {
 // meta::NewGenericServerResponse if it sent none; kServiceUnavailable also means a lost connection,
 // kTimeout that `ctx` was done first.
 //
-// Returned objects are of an untyped Kind, named as in the response.
+// Returned objects are of the kind that ClientOptions::scheme has, so that codec::ToMessage reads
+// them; of an untyped Kind, named as in the response, if it has none. Either way the content is
+// what the server sent: members that the kind's schema does not declare stay, so that no update
+// drops them, and no defaults are added.
 class Client {
  public:
   using ObjectResult = Result<std::unique_ptr<runtime::Object>>;
@@ -122,11 +130,13 @@ class Client {
 
 // Connects with the first call.
 std::unique_ptr<Client> NewClient(ClientOptions options);
-// A client over a connection that exists already.
+// A client over a connection that exists already. `scheme` is that of ClientOptions.
 std::unique_ptr<Client> NewClient(std::shared_ptr<http::Connection> connection,
-                                  std::string token = "");
-// A client of the server of a kubeconfig. `dialer` must outlive it.
-Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer& dialer);
+                                  std::string token = "", const runtime::Scheme* scheme = nullptr);
+// A client of the server of a kubeconfig. `dialer` must outlive it. `scheme` is that of
+// ClientOptions.
+Result<std::unique_ptr<Client>> NewClient(const Kubeconfig& config, http::Dialer& dialer,
+                                          const runtime::Scheme* scheme = nullptr);
 
 // Returns the dial options for the server of a kubeconfig. kInvalid: its URL is not
 // http(s)://host[:port].

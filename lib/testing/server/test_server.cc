@@ -46,7 +46,7 @@ class Running final : public TestServer {
     RETURN_IF_ERROR(server_->Start());
     // The whole chain without a socket: only the network is missing.
     connection_ = server_->LoopbackConnection();
-    client_ = client::NewClient(connection_);
+    client_ = client::NewClient(connection_, "", &server_->scheme());
     return {};
   }
 

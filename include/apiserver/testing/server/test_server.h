@@ -74,7 +74,8 @@ class TestServer {
   virtual ~TestServer() = default;  // Stops.
 
   virtual server::GenericAPIServer& server() = 0;
-  // An in-process client with the user system:apiserver in the group system:masters.
+  // An in-process client with the user system:apiserver in the group system:masters. Its objects
+  // are of the server's kinds.
   virtual client::Client& client() = 0;
   // The engine of the options, or the one in memory.
   virtual apiserver::storage::kv::Engine& engine() = 0;
