@@ -1,0 +1,319 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "apiserver/base/status.h"
+#include "apiserver/runtime/object.h"
+#include "apiserver/runtime/quantity.h"
+#include "apiserver/runtime/schema.h"
+#include "apiserver/runtime/time.h"
+#include "apiserver/runtime/value.h"
+
+// Objects as plain C++ structs, which the program apiserver-gen writes from a kind's schema:
+//
+//   APISERVER_ASSIGN_OR_RETURN(zoo::Pet pet, runtime::FromObject<zoo::Pet>(object));
+//   pet.spec.replicas = 3;
+//   runtime::ToObject(pet, object);
+//
+// A struct copies what it is read from: it is for controllers, strategies and tests, where a
+// misspelt field should not compile. Members of the object that the struct does not have, as of a
+// newer version, stay as they are when it is written back. Any thread; nothing here blocks.
+namespace apiserver::inline v0::runtime::typed {
+
+// JSON's base64 text, or the bytes of a field of that type.
+struct Bytes {
+  std::string bytes;
+  friend bool operator==(const Bytes&, const Bytes&) = default;
+};
+
+// A time that JSON writes with microseconds: meta/v1 MicroTime.
+struct MicroTime {
+  UnixTime time;
+  friend bool operator==(const MicroTime&, const MicroTime&) = default;
+};
+
+// A number or a text: util/intstr.
+using IntOrString = std::variant<std::int64_t, std::string>;
+
+// Any JSON value, with the memory that it lives in.
+struct Any {
+  OwnedValue value;
+  friend bool operator==(const Any& a, const Any& b) { return a.value.get() == b.value.get(); }
+};
+
+// The way a struct's ForEachField() describes a field besides name and member.
+struct FieldOptions {
+  // Written even if it is an empty list or map.
+  bool required = false;
+  // The members that tell the items of a list apart: an item that is written keeps what the
+  // object's item with the same keys has beside the struct's fields.
+  std::initializer_list<std::string_view> keys = {};
+};
+
+// The first value that is not of its field's type.
+struct Mismatch {
+  std::string path;     // "spec.replicas".
+  std::string problem;  // "is a text, not an integer".
+
+  // Puts a member or an index in front of the path. Returns false.
+  bool In(std::string_view outer);
+  Status ToStatus(std::string_view what) const;
+};
+
+// The JSON form of T: Read() returns false for a value of another type; Write() makes the value in
+// `arena`, and takes over from `before` what T does not know; Absent() tells if it is left out.
+// This one is that of structs with a ForEachField().
+template <class T>
+struct Form;
+
+// The parts that scalars have in common.
+template <class T>
+struct ScalarForm {
+  static bool Read(Value from, T& to, Mismatch& mismatch);
+  static Value Write(const T& from, Value before, Arena& arena, FieldOptions options);
+  static bool Absent(const T& /*value*/) { return false; }
+};
+template <>
+struct Form<bool> : ScalarForm<bool> {};
+template <>
+struct Form<std::int32_t> : ScalarForm<std::int32_t> {};
+template <>
+struct Form<std::int64_t> : ScalarForm<std::int64_t> {};
+template <>
+struct Form<double> : ScalarForm<double> {};
+template <>
+struct Form<std::string> : ScalarForm<std::string> {};
+template <>
+struct Form<Bytes> : ScalarForm<Bytes> {};
+template <>
+struct Form<UnixTime> : ScalarForm<UnixTime> {
+  static bool Absent(const UnixTime& time) { return time.is_zero(); }
+};
+template <>
+struct Form<MicroTime> : ScalarForm<MicroTime> {
+  static bool Absent(const MicroTime& time) { return time.time.is_zero(); }
+};
+template <>
+struct Form<std::chrono::nanoseconds> : ScalarForm<std::chrono::nanoseconds> {};
+template <>
+struct Form<Quantity> : ScalarForm<Quantity> {};
+template <>
+struct Form<IntOrString> : ScalarForm<IntOrString> {};
+template <>
+struct Form<Any> : ScalarForm<Any> {
+  static bool Absent(const Any& any) { return any.value.get().is_null(); }
+};
+
+// Says in `mismatch` that a container is expected. Returns false.
+bool NotA(const char* container, Value from, Mismatch& mismatch);
+
+// Tells if `value` is read as what `as` is.
+template <class T>
+bool Says(Value value, const T& as) {
+  T read{};
+  Mismatch mismatch;
+  return !value.is_null() && Form<T>::Read(value, read, mismatch) && read == as;
+}
+
+// Writes `from` unless `before` says the same already, and then returns that.
+template <class T>
+Value WriteOver(const T& from, Value before, Arena& arena, FieldOptions options) {
+  return Says(before, from) ? before : Form<T>::Write(from, before, arena, options);
+}
+
+template <class T>
+struct Form<std::optional<T>> {
+  static bool Read(Value from, std::optional<T>& to, Mismatch& mismatch) {
+    to.reset();
+    return from.is_null() || Form<T>::Read(from, to.emplace(), mismatch);
+  }
+  static Value Write(const std::optional<T>& from, Value before, Arena& arena,
+                     FieldOptions options) {
+    return from ? Form<T>::Write(*from, before, arena, options) : Value();
+  }
+  static bool Absent(const std::optional<T>& value) { return !value; }
+};
+
+template <class T>
+struct Form<std::vector<T>> {
+  static bool Read(Value from, std::vector<T>& to, Mismatch& mismatch) {
+    to.clear();
+    if (!from.is_list() && !from.is_null()) return NotA("a list", from, mismatch);
+    to.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      // By a value of its own: a vector of bools has no elements to refer to.
+      T item{};
+      if (!Form<T>::Read(from.items()[i], item, mismatch)) {
+        return mismatch.In("[" + std::to_string(i) + "]");
+      }
+      to[i] = std::move(item);
+    }
+    return true;
+  }
+  static Value Write(const std::vector<T>& from, Value before, Arena& arena, FieldOptions options) {
+    ListBuilder list(arena);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      // An item without keys takes nothing over from another one that has its place.
+      Value old = before.at(i);
+      if (options.keys.size() > 0) {
+        old = Find(before, Form<T>::Write(from[i], {}, arena, {}), options);
+      } else if (!Says<T>(old, from[i])) {
+        old = {};
+      }
+      list.Add(WriteOver<T>(from[i], old, arena, {}));
+    }
+    return list.Build();
+  }
+  static bool Absent(const std::vector<T>& list) { return list.empty(); }
+
+ private:
+  // Returns the item of `list` with the keys of `item`. Null: there is none.
+  static Value Find(Value list, Value item, FieldOptions options) {
+    for (const Value& other : list.items()) {
+      const auto same = [&](std::string_view key) { return other[key] == item[key]; };
+      if (std::ranges::all_of(options.keys, same)) return other;
+    }
+    return {};
+  }
+};
+
+template <class T>
+struct Form<std::map<std::string, T>> {
+  static bool Read(Value from, std::map<std::string, T>& to, Mismatch& mismatch) {
+    to.clear();
+    if (!from.is_map() && !from.is_null()) return NotA("a map", from, mismatch);
+    for (const Member& member : from.members()) {
+      if (!Form<T>::Read(member.value, to[std::string(member.key)], mismatch)) {
+        return mismatch.In("[" + std::string(member.key) + "]");
+      }
+    }
+    return true;
+  }
+  static Value Write(const std::map<std::string, T>& from, Value before, Arena& arena,
+                     FieldOptions /*options*/) {
+    MapBuilder map(arena, from.size());
+    for (const auto& [key, value] : from) {
+      map.Add(arena.Copy(key), WriteOver(value, before[key], arena, {}));
+    }
+    return map.Build();
+  }
+  static bool Absent(const std::map<std::string, T>& map) { return map.empty(); }
+};
+
+// Sets members of a map in their places, and appends those that it does not have.
+class MemberWriter {
+ public:
+  MemberWriter(Value before, Arena& arena);
+  Value Before(std::string_view name) const;
+  // A null value removes the member.
+  void Set(std::string_view name, Value value);
+  Value Build();
+
+ private:
+  Arena& arena_;
+  std::vector<Member> members_;
+};
+
+template <class T>
+struct Form {
+  static bool Read(Value from, T& to, Mismatch& mismatch) {
+    to = T{};
+    if (!from.is_map() && !from.is_null()) return NotA("an object", from, mismatch);
+    bool read = true;
+    T::ForEachField([&]<class M>(std::string_view name, M T::*member, FieldOptions = {}) {
+      if (!read) return;
+      const Value value = from[name];
+      if (value.is_null()) return;
+      read = Form<M>::Read(value, to.*member, mismatch) || mismatch.In(name);
+    });
+    return read;
+  }
+  static Value Write(const T& from, Value before, Arena& arena, FieldOptions /*options*/) {
+    MemberWriter writer(before, arena);
+    T::ForEachField([&]<class M>(std::string_view name, M T::*member, FieldOptions options = {}) {
+      const M& value = from.*member;
+      const Value old = writer.Before(name);
+      if (!options.required && Form<M>::Absent(value)) {
+        // An empty list or map may be there, but one that was not empty may not.
+        if (old.size() > 0 || !(old.is_list() || old.is_map())) writer.Set(name, {});
+        return;
+      }
+      writer.Set(name, WriteOver(value, old, arena, options));
+    });
+    return writer.Build();
+  }
+  static bool Absent(const T& /*value*/) { return false; }
+};
+
+// Returns an error unless `object` is of the group, kind and version.
+Status CheckKind(const Object& object, std::string_view group, std::string_view version,
+                 std::string_view kind);
+// Returns an error unless `kind` has the version.
+Status CheckVersion(const Kind& kind, std::string_view version);
+
+}  // namespace apiserver::inline v0::runtime::typed
+
+namespace apiserver::inline v0::runtime {
+
+// Reads a struct, list, map or scalar. kInvalid, with the path: a member is of another type. Absent
+// and null members read as the C++ type's zero.
+template <class T>
+Result<T> FromValue(Value value) {
+  T read{};
+  typed::Mismatch mismatch;
+  if (!typed::Form<T>::Read(value, read, mismatch)) return mismatch.ToStatus("value");
+  return read;
+}
+
+// Writes it into `arena`; what `before` has beside the fields of T stays.
+template <class T>
+Value ToValue(const T& from, Arena& arena, Value before = {}) {
+  return typed::WriteOver(from, before, arena, {});
+}
+
+// Reads an object. kInvalid: it is of another kind or version than T, or a member is of another
+// type. The error of parsing its stored bytes, if it has one.
+template <class T>
+Result<T> FromObject(const Object& object) {
+  if (Status status = typed::CheckKind(object, T::kGroup, T::kVersion, T::kKind); !status.ok()) {
+    return status;
+  }
+  T read{};
+  typed::Mismatch mismatch;
+  if (!typed::Form<T>::Read(object.root(), read, mismatch)) return mismatch.ToStatus(T::kKind);
+  return read;
+}
+
+// Writes the struct over the object's content; what the struct does not have stays. kInvalid: the
+// object is of another kind or version than T, and is left as it was.
+template <class T>
+Status ToObject(const T& from, Object& object) {
+  if (Status status = typed::CheckKind(object, T::kGroup, T::kVersion, T::kKind); !status.ok()) {
+    return status;
+  }
+  object.SetRoot(typed::WriteOver(from, object.root(), object.arena(), {}));
+  return {};
+}
+
+// Makes an object of `kind`, which has to be T's and to have T's version. kInvalid: it is not.
+template <class T>
+Result<std::unique_ptr<Object>> NewObject(const T& from, const KindPtr& kind) {
+  if (Status status = typed::CheckVersion(*kind, T::kVersion); !status.ok()) return status;
+  auto object = std::make_unique<Object>(kind, T::kVersion);
+  if (Status status = ToObject(from, *object); !status.ok()) return status;
+  return object;
+}
+
+}  // namespace apiserver::inline v0::runtime
