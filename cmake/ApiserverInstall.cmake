@@ -36,6 +36,7 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverApi.cmake
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverEmbed.cmake
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverThirdParty.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/ApiserverTypes.cmake
   DESTINATION ${package_dir})
 
 # apiserver.pc is `core`. There are static libraries only, so Libs and Requires name everything, and

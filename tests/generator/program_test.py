@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs apiserver-gen as a build and as a person would.
+
+usage: program_test.py APISERVER_GEN
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+CRD = """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %(plural)s.zoo.example.com}
+spec:
+  group: zoo.example.com
+  scope: Namespaced
+  names: {kind: %(kind)s, plural: %(plural)s}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: %(type)s}}}}
+"""
+
+
+def run(*words):
+    done = subprocess.run([sys.argv[1], *words], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(words, message):
+    code, out, error = run(*words)
+    assert code == 1 and out == "" and message in error, (words, code, out, error)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        def path(name, text=None):
+            file = os.path.join(folder, name)
+            if text is not None:
+                with open(file, "w", encoding="utf-8") as to:
+                    to.write(text)
+            return file
+
+        pets = CRD % {"kind": "Pet", "plural": "pets", "type": "string"}
+        owners = CRD % {"kind": "Owner", "plural": "owners", "type": "string"}
+        both = path("both.yaml", pets + "---\n" + owners)
+        code, out, error = run("types", "--namespace", "zoo", both)
+        assert (code, error) == (0, ""), error
+        assert "struct Pet {" in out and "struct Owner {" in out, out
+        assert out.startswith("// Made by apiserver-gen from both.yaml;"), out
+
+        header = path("zoo.h")
+        assert run("types", "--namespace", "zoo", "--out", header, both) == (0, "", "")
+        with open(header, encoding="utf-8") as file:
+            assert file.read() == out
+        os.utime(header, (1, 1))
+        assert run("types", "--out", header, "--namespace", "zoo", both)[0] == 0
+        assert os.stat(header).st_mtime == 1, "what did not change was written again"
+
+        assert run("--help")[1].startswith("usage: apiserver-gen")
+        types = ["types", "--namespace", "zoo"]
+        refused([], "the first word has to be types")
+        refused(["types", both], "--namespace is missing")
+        refused(types, "no file is named")
+        refused(["types", "--namespace"], "--namespace needs a value")
+        refused([*types, "--fast", both], "there is no flag --fast")
+        refused(["types", "--namespace", "class", both], '"class" is no name of a namespace')
+        refused([*types, path("none.yaml")], "none.yaml")
+        refused([*types, both, both], "there are two kinds Pet in version v1")
+        refused([*types, "--out", os.path.join(folder, "no", "zoo.h"), both], "cannot write")
+        bad = path("bad.yaml", CRD % {"kind": "Pet", "plural": "pets", "type": "number!"})
+        refused([*types, bad], "bad.yaml: ")
+        refused([*types, path("text.yaml", "{")], "text.yaml: ")
+
+
+main()
