@@ -1,4 +1,5 @@
-// The programs that the README shows: examples/pets, crd-resource and two-servers do what they say.
+// The programs that the README shows: examples/pets, crd-resource, typed-resource
+// and two-servers do what they say.
 #include <catch2/catch.hpp>
 
 #include <functional>
@@ -7,10 +8,12 @@
 #include <utility>
 
 #include "apiserver/client/client.h"
+#include "apiserver/codec/json.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/memory/engine.h"
 #include "apiserver/testing/server/test_server.h"
 #include "contains.h"
+#include "zoo.h"
 
 using namespace apiserver;  // NOLINT: a test.
 using testing::Contains;
@@ -18,6 +21,7 @@ using testing::Contains;
 // The functions of the programs.
 Status ServePets(server::GenericAPIServer& server, storage::kv::Engine& engine);
 Status ServeCrd(server::GenericAPIServer& server, storage::kv::Engine& engine, const char* file);
+Status ServeTyped(server::GenericAPIServer& server, storage::kv::Engine& engine, const char* file);
 Result<std::unique_ptr<server::GenericAPIServer>> NewServer(const server::Standalone& users,
                                                             runtime::KindOptions options,
                                                             storage::kv::Engine& engine);
@@ -137,6 +141,36 @@ TEST_CASE("examples: code checks of a pet what its schema cannot", "[examples]")
   CHECK(refused.code == 422);
   CHECK(Contains(refused.body, "metadata.name: Forbidden: pets are somebody"));
   CHECK(Contains(refused.body, "spec.replicas in body should be greater than or equal to 1"));
+}
+
+TEST_CASE("examples: a rule that is written with structs is obeyed", "[examples]") {
+  const Zoo zoo([](server::GenericAPIServer& server, storage::kv::Engine& engine) {
+    return ServeTyped(server, engine, kCrdFile);
+  });
+  CHECK(zoo.Post("tom", R"("spec":{"species":"cat","replicas":4})").code == 201);
+  CHECK(zoo.Post("rex", R"("spec":{"species":"dog"})").code == 201);
+
+  const auto pack = zoo.Patch(std::string(kPets) + "/rex", R"({"spec":{"replicas":4}})");
+
+  CHECK(pack.code == 422);
+  CHECK(Contains(pack.body, "spec.replicas: Forbidden: three dogs are a pack"));
+}
+
+TEST_CASE("examples: what the server answers is read as a struct", "[examples]") {
+  const Zoo zoo(&ServePetsOfCrd);
+  REQUIRE(zoo.Post("tom", R"("spec":{"species":"cat"})").code == 201);
+
+  const auto body = zoo.server->Call("GET", std::string(kPets) + "/tom").body;
+  runtime::Object object(runtime::Kind::Untyped({"zoo.example.com", "v1", "Pet"}), "v1");
+  object.SetRoot(codec::ParseJson(body, object.arena()).value());
+  const auto pet = runtime::FromObject<zoo::v1::Pet>(object);
+
+  REQUIRE(pet.ok());
+  CHECK(pet->metadata.name == "tom");
+  CHECK(pet->metadata.generation == 1);
+  CHECK_FALSE(pet->metadata.creationTimestamp.is_zero());
+  CHECK(pet->spec.species == "cat");
+  CHECK(pet->spec.replicas == 1);
 }
 
 TEST_CASE("examples: a CustomResourceDefinition brings a scale and selectable fields",

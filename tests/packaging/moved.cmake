@@ -1,0 +1,13 @@
+# cmake -D prefix=FOLDER -P moved.cmake: fails if a file that builds read names the folder.
+file(GLOB_RECURSE files ${prefix}/*.cmake ${prefix}/*.pc)
+list(LENGTH files count)
+if(count LESS 5)
+  message(FATAL_ERROR "${prefix} has ${count} files of CMake and pkg-config only")
+endif()
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  string(FIND "${text}" "${prefix}" at)
+  if(NOT at EQUAL -1)
+    message(FATAL_ERROR "${file} names ${prefix}")
+  endif()
+endforeach()
