@@ -135,7 +135,7 @@ Status LeaseElector::Run(const Context& ctx) {
     state_.Lock()->stopped = true;
     state_.NotifyAll();
   });
-  const Status lost = Acquire(ctx) ? Lead(ctx) : Status::Ok();
+  Status lost = Acquire(ctx) ? Lead(ctx) : Status::Ok();
   state_.Lock()->running = false;
   return lost;
 }
