@@ -166,6 +166,29 @@ class Interface {
   virtual Result<runtime::ObjectPtr> GuaranteedUpdate(const Context& ctx, std::string_view key,
                                                       const UpdateOptions& options,
                                                       const TryUpdate& try_update) = 0;
+  // The outcome of GuaranteedUpdateAsync(): the object as stored. Or, where that is null, `rest`
+  // finishes the update when it is called, once and where waiting is allowed.
+  struct UpdateOutcome {
+    runtime::ObjectPtr object;
+    UniqueFunction<Result<runtime::ObjectPtr>()> rest;
+    // True: the object was stored like that already, and nothing was written.
+    bool unchanged = false;
+  };
+  using UpdateDone = UniqueFunction<void(UpdateOutcome)>;
+  // Variant of GuaranteedUpdate() that holds no thread while its first write becomes durable. Does
+  // all before that write on the calling thread, which may wait, and then hands the outcome to
+  // `done` exactly once, on any thread, perhaps before this returns. `done` must not block and must
+  // not call the storage. A write that lost a race is tried again in UpdateOutcome::rest, which
+  // calls `try_update`; it may be dropped uncalled to give up.
+  //
+  // The default blocks the calling thread in GuaranteedUpdate().
+  virtual void GuaranteedUpdateAsync(const Context& ctx, std::string_view key,
+                                     const UpdateOptions& options, TryUpdate try_update,
+                                     UpdateDone done) {
+    auto updated = GuaranteedUpdate(ctx, key, options, try_update);
+    if (updated.ok()) return done({*std::move(updated), nullptr});
+    done({nullptr, [updated = std::move(updated)] { return updated; }});
+  }
   // Deletes the object at `key` and returns it with the revision of the delete.
   virtual Result<runtime::ObjectPtr> Delete(const Context& ctx, std::string_view key,
                                             const UpdateOptions& options,

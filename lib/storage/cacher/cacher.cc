@@ -107,6 +107,24 @@ class Cacher final : public Interface {
     CatchUp(ctx);
     return updated;
   }
+  // A write is delivered to the cache before it is acknowledged, so only what has been read from
+  // the engine may be ahead of the cache.
+  void GuaranteedUpdateAsync(const Context& ctx, std::string_view key, const UpdateOptions& options,
+                             TryUpdate try_update, UpdateDone done) override {
+    store_->GuaranteedUpdateAsync(
+        ctx, key, options, std::move(try_update),
+        [this, ctx, done = std::move(done)](UpdateOutcome outcome) mutable {
+          if (outcome.unchanged) CatchUp(ctx);
+          if (outcome.object == nullptr) {
+            outcome.rest = [this, ctx, rest = std::move(outcome.rest)]() mutable {
+              auto updated = rest();
+              CatchUp(ctx);
+              return updated;
+            };
+          }
+          done(std::move(outcome));
+        });
+  }
   Result<runtime::ObjectPtr> Delete(const Context& ctx, std::string_view key,
                                     const UpdateOptions& options,
                                     const ValidateDeletion& validate) override {

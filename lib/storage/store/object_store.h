@@ -53,6 +53,8 @@ class ObjectStore final : public Interface {
   Result<runtime::ObjectPtr> GuaranteedUpdate(const Context& ctx, std::string_view key,
                                               const UpdateOptions& options,
                                               const TryUpdate& try_update) override;
+  void GuaranteedUpdateAsync(const Context& ctx, std::string_view key, const UpdateOptions& options,
+                             TryUpdate try_update, UpdateDone done) override;
   Result<runtime::ObjectPtr> Delete(const Context& ctx, std::string_view key,
                                     const UpdateOptions& options,
                                     const ValidateDeletion& validate) override;
@@ -107,20 +109,34 @@ class ObjectStore final : public Interface {
     // True if read from the engine, false if it came from memory or a suggestion.
     bool current = false;
   };
-  // The outcome of one attempt: a result, or the state to try again from.
+  // The write that an update asks for.
+  struct Change {
+    kv::TxnRequest txn;
+    kv::Revision before = 0;  // The revision that it expects.
+    codec::StorageEncoding encoded;
+  };
+  // The outcome of one attempt: the write to make or, where that is absent, the object, to which
+  // nothing has to be changed; or the state to try again from.
   struct Attempt {
-    runtime::ObjectPtr done;
+    std::optional<Change> change;
+    runtime::ObjectPtr unchanged;
     std::optional<State> again;
   };
+  // The arguments of an update; `key` is the engine's.
+  struct UpdateCall {
+    std::string key;
+    UpdateOptions options;
+    TryUpdate try_update;
+  };
+  struct AsyncUpdate;
 
   // The work of Get, GetList, GuaranteedUpdate and Delete, inside of their spans.
   Result<runtime::ObjectPtr> Read(const Context& ctx, std::string_view key,
                                   const GetOptions& options) const;
   Result<runtime::List> ReadList(const Context& ctx, std::string_view key,
                                  const ListOptions& options);
-  Result<runtime::ObjectPtr> UpdateUntilDone(const Context& ctx, std::string_view key,
-                                             const UpdateOptions& options,
-                                             const TryUpdate& try_update);
+  Result<runtime::ObjectPtr> UpdateUntilDone(const Context& ctx, const UpdateCall& call,
+                                             State state);
   Result<runtime::ObjectPtr> DeleteUntilDone(const Context& ctx, std::string_view key,
                                              const UpdateOptions& options,
                                              const ValidateDeletion& validate);
@@ -137,8 +153,12 @@ class ObjectStore final : public Interface {
                    const ValidateDeletion& validate, const State& state) const;
   // Returns the object of a state that an update does not change.
   runtime::ObjectPtr Unchanged(const std::string& key, const State& state);
-  Result<Attempt> Write(const Context& ctx, const std::string& key, const State& state,
-                        const Update& update);
+  // Makes attempts from `state` on, until one of them is to be written or changes nothing.
+  Result<Attempt> NextChange(const Context& ctx, const UpdateCall& call, State state);
+  Result<Attempt> ChangeOf(const Context& ctx, const std::string& key, const State& state,
+                           const Update& update);
+  // Returns the object of a change that was written at `revision`. Does not wait.
+  Result<runtime::ObjectPtr> Changed(const std::string& key, Change change, kv::Revision revision);
   Result<kv::LeaseId> LeaseFor(const Context& ctx, const State& state, const Update& update);
 
   Result<kv::RangeResponse> ReadPage(const Context& ctx, const kv::RangeRequest& request,

@@ -100,8 +100,8 @@ runtime::ObjectPtr ObjectStore::Unchanged(const std::string& key, const State& s
   return state.object;
 }
 
-Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::string& key,
-                                                const State& state, const Update& update) {
+Result<ObjectStore::Attempt> ObjectStore::ChangeOf(const Context& ctx, const std::string& key,
+                                                   const State& state, const Update& update) {
   // Most updates change little.
   const std::size_t before = state.bytes != nullptr ? state.bytes->size() : 0;
   const codec::StorageWishes wishes{.bytes = before > 0 ? before + kGrowth : 0,
@@ -116,63 +116,79 @@ Result<ObjectStore::Attempt> ObjectStore::Write(const Context& ctx, const std::s
     ASSIGN_OR_RETURN(State now, ReadState(ctx, key));
     // Equal bytes show that the update changes nothing: Go does not repeat it either.
     const bool shown = same && now.bytes != nullptr && *encoded.bytes == *now.bytes && !now.stale;
-    if (shown) return Attempt{Unchanged(key, now), std::nullopt};
-    return Attempt{nullptr, std::move(now)};
+    if (shown) return Attempt{.unchanged = Unchanged(key, now)};
+    return Attempt{.again = std::move(now)};
   }
-  if (same && !state.stale) return Attempt{Unchanged(key, state), std::nullopt};
+  if (same && !state.stale) return Attempt{.unchanged = Unchanged(key, state)};
 
-  kv::TxnRequest txn;
-  txn.key = key;
-  txn.expected_mod_revision = state.revision;
-  ASSIGN_OR_RETURN(txn.value, Close(options_, key, encoded.bytes));
-  ASSIGN_OR_RETURN(txn.lease, LeaseFor(ctx, state, update));
-  ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
-  if (!response.succeeded) {
-    // The engine returns the state that won the race, which saves a read before the next attempt.
-    ASSIGN_OR_RETURN(State now, StateOf(key, response.kv));
-    return Attempt{nullptr, std::move(now)};
-  }
+  Change change{.before = state.revision};
+  change.txn.key = key;
+  change.txn.expected_mod_revision = state.revision;
+  ASSIGN_OR_RETURN(change.txn.value, Close(options_, key, encoded.bytes));
+  ASSIGN_OR_RETURN(change.txn.lease, LeaseFor(ctx, state, update));
+  change.encoded = std::move(encoded);
+  return Attempt{.change = std::move(change)};
+}
+
+Result<runtime::ObjectPtr> ObjectStore::Changed(const std::string& key, Change change,
+                                                kv::Revision revision) {
+  codec::StorageEncoding& encoded = change.encoded;
   if (encoded.content) {
     // It keeps the text that its strings are in.
     const std::size_t bytes = encoded.content->arena().bytes_reserved() + encoded.bytes->size();
-    written_.Keep(key, {state.revision, response.revision},
-                  codec::ReadBack(std::move(encoded.content), response.revision), bytes);
+    written_.Keep(key, {change.before, revision},
+                  codec::ReadBack(std::move(encoded.content), revision), bytes);
   }
-  ASSIGN_OR_RETURN(runtime::ObjectPtr stored, Stored(key, encoded, response.revision));
-  return Attempt{std::move(stored), std::nullopt};
+  return Stored(key, encoded, revision);
 }
 
 Result<runtime::ObjectPtr> ObjectStore::GuaranteedUpdate(const Context& ctx, std::string_view key,
                                                          const UpdateOptions& options,
                                                          const TryUpdate& try_update) {
-  return InSpan(ctx, "GuaranteedUpdate store", {*options_.kind, key}, [&](const Context& traced) {
-    return UpdateUntilDone(traced, key, options, try_update);
-  });
+  const auto update = [&](const Context& traced) -> Result<runtime::ObjectPtr> {
+    UpdateCall call{.options = options, .try_update = try_update};
+    ASSIGN_OR_RETURN(call.key, PrepareKey(options_.prefix, key, false));
+    ASSIGN_OR_RETURN(State state, FirstState(traced, call.key, options));
+    return UpdateUntilDone(traced, call, std::move(state));
+  };
+  return InSpan(ctx, "GuaranteedUpdate store", {*options_.kind, key}, update);
 }
 
 // Follows GuaranteedUpdate in etcd3/store.go: it begins with a state that may be old, and believes
 // an error about it only after it has read the stored one.
-Result<runtime::ObjectPtr> ObjectStore::UpdateUntilDone(const Context& ctx, std::string_view key,
-                                                        const UpdateOptions& options,
-                                                        const TryUpdate& try_update) {
-  ASSIGN_OR_RETURN(const std::string prepared, PrepareKey(options_.prefix, key, false));
-  ASSIGN_OR_RETURN(State state, FirstState(ctx, prepared, options));
+Result<ObjectStore::Attempt> ObjectStore::NextChange(const Context& ctx, const UpdateCall& call,
+                                                     State state) {
+  const UpdateOptions& options = call.options;
   for (;;) {
     RETURN_IF_ERROR(ctx.Err(*options_.clock));
-    if (state.object == nullptr && !options.ignore_not_found) return NewKeyNotFound(prepared);
-    const Status unmet = CheckPreconditions(prepared, options.preconditions, state.object.get());
+    if (state.object == nullptr && !options.ignore_not_found) return NewKeyNotFound(call.key);
+    const Status unmet = CheckPreconditions(call.key, options.preconditions, state.object.get());
     if (!unmet.ok()) {
-      ASSIGN_OR_RETURN(state, Refetch(ctx, prepared, state, unmet));
+      ASSIGN_OR_RETURN(state, Refetch(ctx, call.key, state, unmet));
       continue;
     }
-    auto update = try_update(state.object);
+    auto update = call.try_update(state.object);
     if (!update.ok()) {
-      ASSIGN_OR_RETURN(state, Refetch(ctx, prepared, state, update.status()));
+      ASSIGN_OR_RETURN(state, Refetch(ctx, call.key, state, update.status()));
       continue;
     }
-    ASSIGN_OR_RETURN(Attempt attempt, Write(ctx, prepared, state, *update));
-    if (!attempt.again) return std::move(attempt.done);
+    ASSIGN_OR_RETURN(Attempt attempt, ChangeOf(ctx, call.key, state, *update));
+    if (!attempt.again) return attempt;
     state = std::move(*attempt.again);
+  }
+}
+
+Result<runtime::ObjectPtr> ObjectStore::UpdateUntilDone(const Context& ctx, const UpdateCall& call,
+                                                        State state) {
+  for (;;) {
+    ASSIGN_OR_RETURN(Attempt attempt, NextChange(ctx, call, std::move(state)));
+    if (!attempt.change) return std::move(attempt.unchanged);
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, attempt.change->txn));
+    if (response.succeeded) {
+      return Changed(call.key, *std::move(attempt.change), response.revision);
+    }
+    // The engine returns the state that won the race, which saves a read before the next attempt.
+    ASSIGN_OR_RETURN(state, StateOf(call.key, response.kv));
   }
 }
 
