@@ -160,6 +160,12 @@ void RocksEngine::TxnAsync(const Context& ctx, kv::TxnRequest request,
   if (!status.ok()) return done(status);
   auto op = std::make_shared<Op>(Op::Kind::kTxn);
   op->txn = std::move(request);
+  // As Txn() does where it may wait. A create has no value that the committer would read.
+  if (ctx.may_block() && op->txn.expected_mod_revision != 0) {
+    ExpireLeases(ctx);
+    kv::TxnResponse failed;
+    if (FailsAlready(*op, failed) && op->txn.lease == 0) return done(std::move(failed));
+  }
   op->done = std::move(done);
   status = committer_.Enqueue(op);
   if (!status.ok()) op->done(status);
