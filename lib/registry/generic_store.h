@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/cel/kind_rules.h"
@@ -69,6 +70,13 @@ class GenericStore final : public Store {
   Result<rest::UpdateResult> UpdateWith(const rest::Strategy& strategy, const Context& ctx,
                                         std::string_view name, const rest::UpdateRequest& request,
                                         runtime::SchemaPart checked) override;
+  void UpdateAsync(const Context& ctx, std::string_view name, const rest::UpdateRequest& request,
+                   UpdateDone done) override {
+    UpdateWithAsync({*options_.strategy, runtime::SchemaPart::kObject}, ctx, name, request,
+                    std::move(done));
+  }
+  void UpdateWithAsync(const UpdateRules& rules, const Context& ctx, std::string_view name,
+                       const rest::UpdateRequest& request, UpdateDone done) override;
   Result<rest::DeleteResult> Delete(const Context& ctx, std::string_view name,
                                     const rest::ValidateObject& validate,
                                     const meta::DeleteOptions& options) override;
@@ -116,6 +124,11 @@ class GenericStore final : public Store {
                               const runtime::Object& object);
 
   struct UpdateCall;
+  struct AsyncUpdate;
+  UpdateCall CallOf(const UpdateRules& rules, const Context& ctx, std::string_view name,
+                    const rest::UpdateRequest& request) const;
+  static storage::UpdateOptions OptionsOf(const UpdateCall& call);
+  storage::TryUpdate TryOf(UpdateCall& call) const;
   Result<storage::Update> TryUpdate(UpdateCall& call, const runtime::ObjectPtr& stored) const;
   Result<storage::Update> TryCreate(UpdateCall& call) const;
   Status CheckVersion(const UpdateCall& call, runtime::Object& object,

@@ -10,6 +10,7 @@ class StatusStore final : public rest::Storage,
                           public rest::Scoper,
                           public rest::Getter,
                           public rest::Updater,
+                          public rest::AsyncUpdater,
                           public rest::TableConvertor,
                           public rest::ResetFieldsProvider,
                           public rest::InlineReader {
@@ -31,10 +32,13 @@ class StatusStore final : public rest::Storage,
   }
   Result<rest::UpdateResult> Update(const Context& ctx, std::string_view name,
                                     const rest::UpdateRequest& request) override {
-    // A status never comes without its object.
-    rest::UpdateRequest only_update{request.info, request.validate_create, request.validate_update,
-                                    false, request.options};
-    return main_->UpdateWith(*strategy_, ctx, name, only_update, runtime::SchemaPart::kStatus);
+    return main_->UpdateWith(*strategy_, ctx, name, OnlyUpdate(request),
+                             runtime::SchemaPart::kStatus);
+  }
+  void UpdateAsync(const Context& ctx, std::string_view name, const rest::UpdateRequest& request,
+                   UpdateDone done) override {
+    main_->UpdateWithAsync({*strategy_, runtime::SchemaPart::kStatus}, ctx, name,
+                           OnlyUpdate(request), std::move(done));
   }
   Result<meta::Table> ConvertToTable(const Context& ctx,
                                      const std::vector<runtime::ObjectPtr>& items,
@@ -43,6 +47,11 @@ class StatusStore final : public rest::Storage,
   }
 
  private:
+  // A status never comes without its object.
+  static rest::UpdateRequest OnlyUpdate(const rest::UpdateRequest& request) {
+    return {request.info, request.validate_create, request.validate_update, false, request.options};
+  }
+
   std::shared_ptr<Store> main_;
   std::shared_ptr<const rest::Strategy> strategy_;
 };

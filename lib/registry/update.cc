@@ -16,6 +16,11 @@ namespace {
 constexpr std::string_view kOptimisticLockError =
     "the object has been modified; please apply your changes to the latest version and try again";
 
+void TellUpdated(Result<rest::UpdateResult> updated, rest::AsyncUpdater::UpdateDone& done) {
+  if (updated.ok()) return done({*std::move(updated), nullptr});
+  done({{}, [updated = std::move(updated)] { return updated; }});
+}
+
 }  // namespace
 
 // Returns true if this update removes what kept an object that is otherwise ready to be deleted.
@@ -143,6 +148,33 @@ Result<rest::UpdateResult> GenericStore::FinishUpdate(UpdateCall& call, const st
   return Interpret(stored.status(), call.creating ? Verb::kCreate : Verb::kUpdate, call.name);
 }
 
+GenericStore::UpdateCall GenericStore::CallOf(const UpdateRules& rules, const Context& ctx,
+                                              std::string_view name,
+                                              const rest::UpdateRequest& request) const {
+  return {.strategy = rules.strategy,
+          .ctx = ctx,
+          .name = name,
+          .request = request,
+          .checked = Checked(rules.checked),
+          .preconditions = request.info.GetPreconditions(),
+          .allow_create = request.force_allow_create || rules.strategy.AllowCreateOnUpdate()};
+}
+
+storage::UpdateOptions GenericStore::OptionsOf(const UpdateCall& call) {
+  storage::UpdateOptions options;
+  options.ignore_not_found = call.allow_create;
+  options.preconditions = call.preconditions;
+  return options;
+}
+
+storage::TryUpdate GenericStore::TryOf(UpdateCall& call) const {
+  return [this, &call](const runtime::ObjectPtr& existing) {
+    auto update = TryUpdate(call, existing);
+    call.refusal = update.status();
+    return update;
+  };
+}
+
 Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strategy,
                                                     const Context& ctx, std::string_view name,
                                                     // The main strategy or that of a subresource
@@ -150,23 +182,55 @@ Result<rest::UpdateResult> GenericStore::UpdateWith(const rest::Strategy& strate
                                                     const rest::UpdateRequest& request,
                                                     runtime::SchemaPart checked) {
   ASSIGN_OR_RETURN(const std::string key, KeyFor(ctx, name));
-  UpdateCall call{.strategy = strategy,
-                  .ctx = ctx,
-                  .name = name,
-                  .request = request,
-                  .checked = Checked(checked),
-                  .preconditions = request.info.GetPreconditions(),
-                  .allow_create = request.force_allow_create || strategy.AllowCreateOnUpdate()};
-  storage::UpdateOptions options;
-  options.ignore_not_found = call.allow_create;
-  options.preconditions = call.preconditions;
-  const auto try_update = [this, &call](const runtime::ObjectPtr& existing) {
-    auto update = TryUpdate(call, existing);
-    call.refusal = update.status();
-    return update;
-  };
-  auto stored = Write(ctx, key, options, try_update, request.options.dry_run);
+  UpdateCall call = CallOf({strategy, checked}, ctx, name, request);
+  auto stored = Write(ctx, key, OptionsOf(call), TryOf(call), request.options.dry_run);
   return FinishUpdate(call, key, std::move(stored));
+}
+
+// An update that outlives the frame of its caller.
+struct GenericStore::AsyncUpdate {
+  AsyncUpdate(const GenericStore& store, const UpdateRules& rules, const Context& caller,
+              std::string_view name, const rest::UpdateRequest& wanted)
+      : ctx(caller), request(wanted), call(store.CallOf(rules, ctx, name, request)) {}
+
+  const Context ctx;
+  const rest::UpdateRequest request;
+  std::string key;
+  UpdateCall call;
+};
+
+void Store::UpdateAsync(const Context& ctx, std::string_view name,
+                        const rest::UpdateRequest& request, UpdateDone done) {
+  TellUpdated(Update(ctx, name, request), done);
+}
+
+void Store::UpdateWithAsync(const UpdateRules& rules, const Context& ctx, std::string_view name,
+                            const rest::UpdateRequest& request, UpdateDone done) {
+  TellUpdated(UpdateWith(rules.strategy, ctx, name, request, rules.checked), done);
+}
+
+void GenericStore::UpdateWithAsync(const UpdateRules& rules, const Context& ctx,
+                                   std::string_view name, const rest::UpdateRequest& request,
+                                   UpdateDone done) {
+  // A rehearsal, a hook and converting elsewhere want a thread in any case.
+  const bool told = options_.after_create || options_.after_update || options_.after_write;
+  if (request.options.dry_run || told || options_.kind->converter().may_wait()) {
+    return Store::UpdateWithAsync(rules, ctx, name, request, std::move(done));
+  }
+  auto key = KeyFor(ctx, name);
+  if (!key.ok()) return done({{}, [error = key.status()] { return error; }});
+  const auto update = std::make_shared<AsyncUpdate>(*this, rules, ctx, name, request);
+  update->key = *std::move(key);
+  storage_->GuaranteedUpdateAsync(
+      ctx, update->key, OptionsOf(update->call), TryOf(update->call),
+      [this, update, done = std::move(done)](storage::Interface::UpdateOutcome outcome) mutable {
+        if (outcome.object) {
+          return done({{std::move(outcome.object), update->call.creating}, nullptr});
+        }
+        done({{}, [this, update, rest = std::move(outcome.rest)]() mutable {
+                return FinishUpdate(update->call, update->key, rest());
+              }});
+      });
 }
 
 }  // namespace apiserver::v0::registry

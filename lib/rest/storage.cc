@@ -37,6 +37,7 @@ Capabilities Capabilities::Of(Storage& storage) {
   ask(all.creater);
   ask(all.named_creater);
   ask(all.meta_preserver);
+  ask(all.async_updater);
   ask(all.updater);
   ask(all.graceful_deleter);
   ask(all.full_object_deleter);

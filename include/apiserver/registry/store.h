@@ -137,6 +137,7 @@ class Store : public rest::Storage,
               public rest::Creater,
               public rest::AsyncCreater,
               public rest::Updater,
+              public rest::AsyncUpdater,
               public rest::GracefulDeleter,
               public rest::CollectionDeleter,
               public rest::MayReturnFullObjectDeleter,
@@ -153,6 +154,20 @@ class Store : public rest::Storage,
                                                 std::string_view name,
                                                 const rest::UpdateRequest& request,
                                                 runtime::SchemaPart checked) = 0;
+
+  // The defaults block the calling thread in Update() and UpdateWith(), so that a store which
+  // changes those, in front of another one, changes all updates.
+  void UpdateAsync(const Context& ctx, std::string_view name, const rest::UpdateRequest& request,
+                   UpdateDone done) override;
+  // The arguments of UpdateWith() that say how to update.
+  struct UpdateRules {
+    const rest::Strategy& strategy;
+    runtime::SchemaPart checked;
+  };
+  // Does what UpdateWith() does in the way of UpdateAsync(). The strategy must live as long as what
+  // `request` refers to.
+  virtual void UpdateWithAsync(const UpdateRules& rules, const Context& ctx, std::string_view name,
+                               const rest::UpdateRequest& request, UpdateDone done);
 };
 
 // Makes a store. kInvalid: a required option is missing, or the path of a column or of a selectable

@@ -345,6 +345,27 @@ class Updater {
                                       const UpdateRequest& request) = 0;
 };
 
+// Updates without holding a thread while the write becomes durable. The handlers of PUT and PATCH
+// prefer it to Updater. The generic Store has it; others need not. Go has no counterpart.
+class AsyncUpdater {
+ public:
+  // The result. Or, where its object is null, `rest` finishes the update when it is called, once
+  // and where waiting is allowed; it may be dropped uncalled to give up.
+  struct UpdateOutcome {
+    UpdateResult result;
+    UniqueFunction<Result<UpdateResult>()> rest;
+  };
+  using UpdateDone = UniqueFunction<void(UpdateOutcome)>;
+
+  virtual ~AsyncUpdater() = default;
+  // As Updater::Update up to the first write, on the calling thread, which may wait. `done` is
+  // called once, on any thread, perhaps before this returns, and must not wait. `name` and what
+  // `request` refers to must live until then and, if there is `rest`, until that was called or
+  // dropped.
+  virtual void UpdateAsync(const Context& ctx, std::string_view name, const UpdateRequest& request,
+                           UpdateDone done) = 0;
+};
+
 // The outcome of a delete.
 struct DeleteResult {
   // The object as it is now, or as it was last. Null: the answer is a Success Status made of
@@ -528,6 +549,7 @@ struct Capabilities {
   Creater* creater = nullptr;
   NamedCreater* named_creater = nullptr;
   SubresourceObjectMetaPreserver* meta_preserver = nullptr;
+  AsyncUpdater* async_updater = nullptr;
   Updater* updater = nullptr;
   GracefulDeleter* graceful_deleter = nullptr;
   MayReturnFullObjectDeleter* full_object_deleter = nullptr;
