@@ -4,6 +4,7 @@
 #include "apiserver/rest/meta.h"
 #include "base/status_macros.h"
 #include "endpoints/handlers/admit.h"
+#include "endpoints/handlers/answer.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/owner_references.h"
 #include "endpoints/handlers/too_large.h"
@@ -45,21 +46,14 @@ void LogName(const Context& ctx, const runtime::Object& created) {
   audit::LogCreatedName(ctx, [&created] { return std::string(created.name()); });
 }
 
-// Answers with the created object: on the loop if it is encoded already, else on the pool, where
-// host code may run.
-void Answer(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
+void Finish(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
             http::Resume resume) {
   if (!outcome.object) {
     return resume(http::Step::OnPool(
         [error = std::move(outcome.error)]() mutable -> http::Step { return error(); }));
   }
   LogName(exchange.ctx(), *outcome.object);
-  const bool encoded = response::IsEncoded(exchange, *outcome.object, scope->target);
-  auto answer = [scope, &exchange, object = std::move(outcome.object)] {
-    return response::WriteObject(exchange, 201, object, scope->target);
-  };
-  if (encoded) return resume.OnLoop(std::move(answer));
-  resume(http::Step::OnPool(std::move(answer)));
+  Answer(scope, exchange, {std::move(outcome.object), /*created=*/true}, std::move(resume));
 }
 
 // The thread is free until the storage calls back.
@@ -73,7 +67,7 @@ http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
             exchange.ctx(), std::move(object), validate, options,
             [scope, &exchange,
              resume = std::move(resume)](rest::AsyncCreater::Outcome outcome) mutable {
-              Answer(scope, exchange, std::move(outcome), std::move(resume));
+              Finish(scope, exchange, std::move(outcome), std::move(resume));
             });
       });
 }

@@ -1,9 +1,12 @@
+#include <memory>
+#include <utility>
+
 #include "apiserver/meta/errors.h"
 #include "base/status_macros.h"
 #include "endpoints/handlers/audit.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/patched_object.h"
-#include "endpoints/handlers/too_large.h"
+#include "endpoints/handlers/run_update.h"
 
 namespace apiserver::v0::endpoints {
 
@@ -16,16 +19,32 @@ meta::UpdateOptions UpdateOptionsOf(const meta::PatchOptions& options) {
           .field_validation = options.field_validation};
 }
 
-Result<rest::UpdateResult> Update(const PatchRequest& request, bool track_fields) {
-  const PatchedObject patched(request, track_fields);
-  return request.scope.capabilities.updater->Update(
-      request.exchange.ctx(), request.exchange.Get<request::RequestInfo>().name,
-      {.info = patched,
-       .validate_create = request.admitter.AuthorizeAndValidateCreate(),
-       .validate_update = request.admitter.ValidateUpdate(),
-       .force_allow_create = request.type == PatchType::kApply,
-       .options = UpdateOptionsOf(request.options)});
-}
+class PatchWork final : public UpdateWork {
+ public:
+  PatchWork(ScopePtr scope_of, http::Exchange& from, PatchType type,
+            const meta::PatchOptions& wanted, ApplyBody body)
+      : UpdateWork(std::move(scope_of), from, UpdateOptionsOf(wanted)),
+        options_(wanted),
+        apply_body_(std::move(body)),
+        request_{.scope = *scope,
+                 .exchange = exchange,
+                 .type = type,
+                 .options = options_,
+                 .admitter = admitter,
+                 .apply = type == PatchType::kApply ? &apply_body_ : nullptr} {}
+
+  const rest::UpdatedObjectInfo& Info(bool track_fields) const override {
+    return track_fields ? with_owners_ : without_owners_;
+  }
+  bool applies() const override { return request_.type == PatchType::kApply; }
+
+ private:
+  const meta::PatchOptions options_;
+  const ApplyBody apply_body_;
+  const PatchRequest request_;
+  const PatchedObject with_owners_{request_, true};
+  const PatchedObject without_owners_{request_, false};
+};
 
 // The kind of patch in the Content-Type.
 struct Form {
@@ -71,20 +90,8 @@ http::Handler NewPatchHandler(ScopePtr scope) {
       ASSIGN_OR_RETURN(apply_body, ParseApplyBody(exchange, form.cbor));
     }
     LogRequestPatch(exchange, form.type, form.cbor);
-    const Admitter admitter(*scope, exchange, UpdateOptionsOf(options));
-    const PatchRequest request{.scope = *scope,
-                               .exchange = exchange,
-                               .type = form.type,
-                               .options = options,
-                               .admitter = admitter,
-                               .apply = apply ? &apply_body : nullptr};
-    // Called a second time without owners if the storage finds the object too large.
-    const auto update = [&request](bool with_owners) { return Update(request, with_owners); };
-    // An apply has no meaning without owners.
-    const auto result = apply ? update(true) : WriteWithoutOwnersIfTooLarge(update);
-    RETURN_IF_ERROR(result.status());
-    return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
-                                 scope->target);
+    return RunUpdate(
+        std::make_shared<PatchWork>(scope, exchange, form.type, options, std::move(apply_body)));
   };
 }
 

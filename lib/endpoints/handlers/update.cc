@@ -4,28 +4,20 @@
 #include "apiserver/meta/errors.h"
 #include "apiserver/rest/meta.h"
 #include "base/status_macros.h"
-#include "endpoints/handlers/admit.h"
 #include "endpoints/handlers/handlers.h"
 #include "endpoints/handlers/owner_references.h"
-#include "endpoints/handlers/too_large.h"
+#include "endpoints/handlers/run_update.h"
 
 namespace apiserver::v0::endpoints {
 
 namespace {
 
-// A PUT request.
-struct ReplaceRequest {
-  const RequestScope& scope;
-  http::Exchange& exchange;
-  const meta::UpdateOptions& options;
-  const Admitter& admitter;
-};
-
 // The object of a PUT. On every attempt its owners are computed and it is admitted again.
 class ReplacedObject final : public rest::UpdatedObjectInfo {
  public:
-  ReplacedObject(runtime::ObjectPtr object, const ReplaceRequest& request, bool track_fields)
-      : object_(std::move(object)), request_(request), track_fields_(track_fields) {}
+  // Borrows `work`.
+  ReplacedObject(runtime::ObjectPtr object, const UpdateWork& work, bool track_fields)
+      : object_(std::move(object)), work_(work), track_fields_(track_fields) {}
 
   meta::Preconditions GetPreconditions() const override {
     meta::Preconditions preconditions;
@@ -41,35 +33,39 @@ class ReplacedObject final : public rest::UpdatedObjectInfo {
                                                     runtime::Arena(), object_->root());
     object->arena().Pin(object_);
     if (track_fields_) {
-      request_.scope.TrackFields(request_.exchange, old.get(), *object,
-                                 request_.options.field_manager);
+      work_.scope->TrackFields(work_.exchange, old.get(), *object, work_.options.field_manager);
     } else {
       // The object with its owners was too large for the storage.
       object->Erase("metadata", "managedFields");
     }
     // Admission may add duplicates as well, which are removed after it.
-    RETURN_IF_ERROR(request_.admitter.Admit(ctx, *object, old.get()));
+    RETURN_IF_ERROR(work_.admitter.Admit(ctx, *object, old.get()));
     DedupOwnerReferences(ctx, *object, /*after_admission=*/true);
     return object;
   }
 
  private:
   const runtime::ObjectPtr object_;
-  const ReplaceRequest& request_;
+  const UpdateWork& work_;
   const bool track_fields_;
 };
 
-Result<rest::UpdateResult> Replace(const ReplaceRequest& request, const runtime::ObjectPtr& object,
-                                   bool track_fields) {
-  const std::string& name = request.exchange.Get<request::RequestInfo>().name;
-  return request.scope.capabilities.updater->Update(
-      request.exchange.ctx(), name,
-      {.info = ReplacedObject(object, request, track_fields),
-       .validate_create = request.admitter.AuthorizeAndValidateCreate(),
-       .validate_update = request.admitter.ValidateUpdate(),
-       .force_allow_create = false,
-       .options = request.options});
-}
+class ReplaceWork final : public UpdateWork {
+ public:
+  ReplaceWork(ScopePtr scope, http::Exchange& exchange, const meta::UpdateOptions& options,
+              const runtime::ObjectPtr& object)
+      : UpdateWork(std::move(scope), exchange, options),
+        with_owners_(object, *this, true),
+        without_owners_(object, *this, false) {}
+
+  const rest::UpdatedObjectInfo& Info(bool track_fields) const override {
+    return track_fields ? with_owners_ : without_owners_;
+  }
+
+ private:
+  const ReplacedObject with_owners_;
+  const ReplacedObject without_owners_;
+};
 
 }  // namespace
 
@@ -93,15 +89,7 @@ http::Handler NewUpdateHandler(ScopePtr scope) {
     RETURN_IF_ERROR(scope->CheckName(*decoded, info.name, info.namespace_));
     DedupOwnerReferences(exchange.ctx(), *decoded, /*after_admission=*/false);
 
-    const runtime::ObjectPtr object = std::move(decoded);
-    const Admitter admitter(*scope, exchange, options);
-    const ReplaceRequest request{
-        .scope = *scope, .exchange = exchange, .options = options, .admitter = admitter};
-    const auto result = WriteWithoutOwnersIfTooLarge(
-        [&](bool with_owners) { return Replace(request, object, /*track_fields=*/with_owners); });
-    RETURN_IF_ERROR(result.status());
-    return response::WriteObject(exchange, result->created ? 201 : 200, result->object,
-                                 scope->target);
+    return RunUpdate(std::make_shared<ReplaceWork>(scope, exchange, options, std::move(decoded)));
   };
 }
 
