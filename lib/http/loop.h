@@ -34,7 +34,7 @@ class LoopEvent {
   virtual void OnLoop() = 0;
 };
 
-// An object that collects output during a turn and writes it once at the turn's end.
+// An object that collects output during a turn, or a part of it, and writes it once at the end.
 class Flushable {
  public:
   virtual ~Flushable() = default;
@@ -50,10 +50,10 @@ class LoopWaiter {
   virtual void OnLoopStop() = 0;
 };
 
-// One thread that waits for sockets, timers and other threads. A turn handles the ready sockets,
-// timers, posted tasks and events; then it flushes each connection that has output, hands the new
-// work over to the pool, and flushes some of the connections that wait for their turn. Nothing may
-// block on it.
+// One thread that waits for sockets, timers and other threads. A turn handles the ready sockets, a
+// few at a time, and flushes the connections that have output after each few; then come timers,
+// posted tasks and events, and another flush. At last it hands the new work over to the pool, and
+// flushes some of the connections that wait for their turn. Nothing may block on it.
 class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
  public:
   static std::shared_ptr<Loop> Create(LogSink& log);
@@ -81,7 +81,8 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
 
   // The rest: on the loop only.
   //
-  // Flushes `connection` at the end of the turn. Callers avoid duplicates.
+  // Flushes `connection` at the end of the turn at the latest, and not within the call that asks.
+  // Callers avoid duplicates.
   void FlushLater(std::shared_ptr<Flushable> connection);
   // Calls `connection->FlushTurn()` after those of the calls before: in this turn, or in one of the
   // next if there are many. An event for thousands of connections keeps no request waiting for all
@@ -145,6 +146,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   // all flushes are done.
   void Turn(bool wait);
   void EndTurn(Clock::Monotonic began, bool all);
+  void FlushDirty();
   // Flushes some of the connections that wait for their turn, or all.
   void FlushTurns(std::chrono::nanoseconds time, bool all);
   void LetPoolRun();

@@ -1,7 +1,10 @@
 #include "http/loop.h"
 
+#include <sys/eventfd.h>
+
 #include <catch2/catch.hpp>
 
+#include "http/fd_watch.h"
 #include "http/timers.h"
 #include "support.h"
 
@@ -189,6 +192,40 @@ TEST_CASE("http: a loop without a thread flushes all connections at once", "[htt
   loop->RunReady();
 
   CHECK(done.lines().size() == 20);
+}
+
+// A descriptor that is ready to be read, and output that it leads to.
+struct ReadyConnection final : FdEvents, Flushable {
+  ReadyConnection(const std::shared_ptr<Loop>& l, Journal& j)
+      : loop(*l), journal(j), watch(*l, eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  void OnReadable() override {
+    journal.Add("read");
+    loop.FlushLater(self.lock());
+  }
+  void OnWritable() override {}
+  void Flush() override { journal.Add("flush"); }
+  Loop& loop;
+  Journal& journal;
+  FdWatch watch;
+  std::weak_ptr<ReadyConnection> self;
+};
+
+TEST_CASE("http: connections with output are flushed after every few that were read", "[http]") {
+  Journal done;
+  const auto loop = Loop::Create(NullLogSink());
+  std::vector<std::shared_ptr<ReadyConnection>> connections;
+  for (int i = 0; i < 6; ++i) {
+    const auto made = std::make_shared<ReadyConnection>(loop, done);
+    made->self = made;
+    made->watch.AwaitReadable(made);
+    connections.push_back(made);
+  }
+
+  loop->RunReady();
+
+  CHECK(done.Text() ==
+        "read read read read flush flush flush flush "
+        "read read flush flush");
 }
 
 TEST_CASE("http: an exception in a task does not end the loop", "[http]") {
