@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian's prometheus scrapes the server, and kubernetes-mixin's expressions have answers.
+"""Debian's prometheus scrapes the server; kubernetes-mixin's expressions and our dashboard's have answers.
 
 usage: prometheus.py --server BINARY
 
@@ -7,8 +7,10 @@ Needs prometheus and promtool in $PATH.
 """
 
 import argparse
+import contextlib
 import http.server
 import json
+import math
 import os
 import shutil
 import signal
@@ -94,6 +96,27 @@ QUERIES = {
 }
 
 
+DASHBOARD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "dashboard.json")
+# What Grafana puts in for the variables of a dashboard.
+VARIABLES = {"$job": "kube-apiserver", "$instance": ".+", "$__rate_interval": "1m"}
+
+
+def drawn():
+    """The expressions of our own dashboard, each with the title of its panel."""
+    with open(DASHBOARD) as file:
+        panels = json.load(file)["panels"]
+    expressions = []
+    for panel in panels:
+        for target in panel.get("targets", []):
+            expression = target["expr"]
+            for name, value in VARIABLES.items():
+                expression = expression.replace(name, value)
+            expressions.append((panel["title"], expression))
+    if len(expressions) < 30:
+        raise Failure("the dashboard has %d expressions" % len(expressions))
+    return expressions
+
+
 class Collector(http.server.BaseHTTPRequestHandler):
     """Takes spans, so that the server makes calls of its own; they are what rest_client_* counts."""
 
@@ -127,8 +150,8 @@ class Client:
         with open(server.kubeconfig) as file:
             self.url = next(line.split('"')[1] for line in file if "server:" in line)
 
-    def open(self, path, body=None):
-        request = urllib.request.Request(self.url + path, data=body)
+    def open(self, path, body=None, headers=None):
+        request = urllib.request.Request(self.url + path, data=body, headers=headers or {})
         if body:
             request.add_header("Content-Type", "application/json")
         return urllib.request.urlopen(request, context=self.context, timeout=60)
@@ -158,8 +181,32 @@ def load(client):
     return watch
 
 
+class Visitors:
+    """A few requests a second until it is closed, at most 600. Not by an administrator: those are exempt from queues."""
+
+    def __init__(self, client):
+        self.client, self.closed = client, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        for i in range(600):
+            if self.closed.wait(0.2):
+                return
+            create(self.client, "v%d" % i)
+            try:
+                self.client.open(FLUNDERS + "/f0", headers={"Impersonate-User": "visitor"}).read()
+            except urllib.error.HTTPError as error:
+                error.close()  # 403 has waited for a seat, too.
+
+    def close(self):
+        self.closed.set()
+        self.thread.join()
+
+
 def lint(client):
     text = client.open("/metrics").read()
+    check_reference(text.decode())
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
     # 3: names that promtool would rather have otherwise, upstream's among them; 1: not the format.
     if done.returncode not in (0, 3):
@@ -233,6 +280,26 @@ def check(prometheus):
         raise Failure("rules: %s" % wrong)
 
 
+def check_reference(text):
+    """docs/metrics.md has every metric of the server."""
+    with open(os.path.join(os.path.dirname(DASHBOARD), "metrics.md")) as file:
+        page = file.read()
+    names = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")]
+    missing = [name for name in names if "| `%s` |" % name not in page]
+    if missing or len(names) < 50:
+        raise Failure("docs/metrics.md lacks %s of %d metrics" % (missing, len(names)))
+
+
+def check_dashboard(prometheus):
+    for title, expression in drawn():
+        def has_data():
+            return any(not math.isnan(value) for value in prometheus.values(expression))
+        try:
+            wait_until(has_data, title)
+        except Failure:
+            raise Failure("%s has no data: %s" % (title, expression))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
@@ -254,8 +321,10 @@ def main():
                 create(client, "g%d" % i)
             size = lint(client)
             check(prometheus)
+            with contextlib.closing(Visitors(client)):
+                check_dashboard(prometheus)
             watch.close()
-            print("%d bytes of metrics, %d expressions" % (size, len(QUERIES) + len(RULES)))
+            print("%d bytes of metrics, %d expressions" % (size, len(QUERIES) + len(RULES) + len(drawn())))
         except Failure as failure:
             print("FAILED: %s" % failure, flush=True)
             return 1
