@@ -4,10 +4,6 @@ namespace apiserver::v0::client {
 
 using runtime::ObjectPtr;
 
-Mirror::Objects::key_type Mirror::KeyOf(const runtime::Object& object) {
-  return {std::string(object.namespace_()), std::string(object.name())};
-}
-
 // The lock is given up before handlers are called: they may read the mirror.
 void Mirror::Put(const ObjectPtr& object) {
   ObjectPtr before = object;
@@ -25,9 +21,9 @@ void Mirror::Remove(const ObjectPtr& object) {
 }
 
 // Tells the differences of two lists as if they were events; what happened in between is not known.
-void Mirror::Replace(Objects objects) {
-  const Objects now = objects;
-  const Objects before = std::exchange(*objects_.Lock(), std::move(objects));
+void Mirror::Replace(ObjectMap objects) {
+  const ObjectMap now = objects;
+  const ObjectMap before = std::exchange(*objects_.Lock(), std::move(objects));
   for (const auto& [key, object] : before) {
     if (!now.contains(key)) TellDelete(object);
   }
