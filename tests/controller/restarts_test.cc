@@ -1,0 +1,218 @@
+// An informer of 10,000 objects and 8 workers, while the server is stopped and started again over
+// the same store: no change is lost, and no key is worked on twice at a time.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/base/random.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/client/shared_informer.h"
+#include "apiserver/controller/controller.h"
+#include "apiserver/controller/handlers.h"
+#include "apiserver/runtime/schema.h"
+#include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/server/test_server.h"
+
+namespace controller_restarts_test {
+namespace {
+
+using namespace apiserver;
+using controller::NamespacedName;
+using controller::ReconcileResult;
+using std::chrono::milliseconds;
+
+constexpr int kObjects = 10'000;
+constexpr int kWorkers = 8;
+constexpr int kWriters = 2;
+constexpr int kRestarts = 3;
+constexpr int kChangesEach = 300;  // By each writer around each restart.
+
+const client::Target kThings{.resource = {"load.example.com", "v1", "things"}, .namespace_ = "ns"};
+
+runtime::KindPtr ThingKind() {
+  const auto spec = runtime::StructBuilder("").Field("turn", runtime::IntegerSchema(64)).Build();
+  return runtime::Kind::New(
+             {.group = "load.example.com",
+              .kind = "Thing",
+              .plural = "things",
+              .semantics = runtime::Semantics::kCustomResource,
+              .versions = {{.version = "v1",
+                            .schema = runtime::StructBuilder("")
+                                          .Field("metadata", runtime::ObjectMetaSchema())
+                                          .Field("spec", spec)
+                                          .Build()}}})
+      .value();
+}
+
+std::string NameOf(std::uint64_t i) { return "thing-" + std::to_string(i); }
+
+// A server that can be replaced over a store that lives on, and a client that finds the new one.
+class Restarting {
+ public:
+  Restarting() { Start(); }
+
+  void Restart() {
+    std::shared_ptr<testing::TestServer> old = std::exchange(*server_.Lock(), nullptr);
+    old.reset();  // Stopped, unless a connection is being made just now.
+    Notification().WaitFor(milliseconds(20));
+    Start();
+  }
+  client::Client& client() { return *client_; }
+  // Returns versions by name, as the store has them.
+  std::map<std::string, std::string> Stored() {
+    std::map<std::string, std::string> versions;
+    const auto list = client_->List(Context::Background(), kThings);
+    REQUIRE(list.ok());
+    for (const auto& object : list->items) {
+      versions.emplace(object->name(), object->resource_version());
+    }
+    return versions;
+  }
+
+ private:
+  void Start() {
+    auto started = testing::StartTestServer({.kinds = {{.kind = kind_}}, .engine = engine_.get()});
+    REQUIRE(started.ok());
+    *server_.Lock() = *std::move(started);
+  }
+  Result<std::shared_ptr<http::Connection>> Connect() {
+    const std::shared_ptr<testing::TestServer> server = *server_.Lock();
+    if (!server) return Status(Reason::kServiceUnavailable, "the server is away");
+    return std::shared_ptr<http::Connection>(server->server().LoopbackConnection());
+  }
+
+  const runtime::KindPtr kind_ = ThingKind();
+  const std::unique_ptr<storage::kv::Engine> engine_ = storage::memory::NewEngine();
+  Guarded<std::shared_ptr<testing::TestServer>> server_;
+  const std::unique_ptr<client::Client> client_ =
+      client::NewClient({.connect = [this](const Context&) { return Connect(); }});
+};
+
+// What the workers have seen of each object.
+class View {
+ public:
+  // The turn of a worker; one in seven fails.
+  Result<ReconcileResult> Reconcile(const client::Informer& informer, const NamespacedName& key) {
+    std::atomic<bool>& busy = busy_[std::stoul(key.name.substr(6))];
+    if (busy.exchange(true)) ++doubled;
+    const int turn = ++turns;
+    const auto object = informer.Get(key.namespace_, key.name);
+    if (turn % 7 != 0) {
+      const auto versions = versions_.Lock();
+      if (object) {
+        (*versions)[key.name] = object->resource_version();
+      } else {
+        versions->erase(key.name);
+      }
+    }
+    busy = false;
+    if (turn % 7 == 0) return Status(Reason::kConflict, "try again");
+    return ReconcileResult{};
+  }
+  std::map<std::string, std::string> versions() const { return *versions_.Lock(); }
+
+  std::atomic<int> doubled{0};
+  std::atomic<int> turns{0};
+
+ private:
+  std::vector<std::atomic<bool>> busy_ = std::vector<std::atomic<bool>>(kObjects);
+  Guarded<std::map<std::string, std::string>> versions_;
+};
+
+// Changes objects, deletes some and makes them again. While the server is away nothing happens.
+void Write(client::Client& client, std::uint64_t seed) {
+  const auto random = NewSeededRandom(seed);
+  for (int i = 0; i < kChangesEach; ++i) {
+    client::Target target = kThings;
+    target.name = NameOf(random->Below(kObjects));
+    if (random->Below(4) == 0) {
+      (void)client.Delete(Context::Background(), target);
+      if (random->Below(2) == 0) continue;
+    }
+    runtime::Object object(runtime::Kind::Untyped({"load.example.com", "v1", "Thing"}), "v1");
+    object.Edit("metadata", "name") = target.name;
+    object.Edit("spec", "turn") = static_cast<std::int64_t>(random->Below(1'000'000));
+    // One of them is right, by whether it is there.
+    if (!client.Update(Context::Background(), target, object).ok()) {
+      (void)client.Create(Context::Background(), kThings, object);
+    }
+  }
+}
+
+template <class Done>
+bool Eventually(Done done) {
+  const auto until = RealClock().Now() + std::chrono::seconds(120);
+  while (!done()) {
+    if (RealClock().Now() > until) return false;
+    Notification().WaitFor(milliseconds(20));
+  }
+  return true;
+}
+
+TEST_CASE("controller: over restarts of the server no key is lost and none worked on twice",
+          "[controller]") {
+  Restarting server;
+  std::vector<Thread> makers;
+  for (int maker = 0; maker < kWriters; ++maker) {
+    makers.emplace_back("maker", [&server, maker] {
+      runtime::Object object(runtime::Kind::Untyped({"load.example.com", "v1", "Thing"}), "v1");
+      for (int i = maker; i < kObjects; i += kWriters) {
+        object.Edit("metadata", "name") = NameOf(static_cast<std::uint64_t>(i));
+        (void)server.client().Create(Context::Background(), kThings, object);
+      }
+    });
+  }
+  client::SharedInformerOptions options;
+  options.informer.target.resource = kThings.resource;
+  options.informer.backoff = milliseconds(2);
+  options.informer.backoff_max = milliseconds(20);
+  const auto informer = client::NewSharedInformer(server.client(), std::move(options));
+  View view;
+  const auto things = controller::NewController(
+      {.name = "things",
+       .reconcile = [&](const Context&,
+                        const NamespacedName& key) { return view.Reconcile(*informer, key); },
+       .workers = kWorkers,
+       .rate_limiter = controller::NewRateLimiter(
+           {.base = milliseconds(1), .max = milliseconds(10), .per_second = 0})});
+  const auto registration = informer->AddHandler(controller::EnqueueObject(things->queue()));
+  informer->Start();
+  things->Start({informer.get()});
+  for (Thread& maker : makers) maker.Join();
+
+  for (std::uint64_t restart = 0; restart <= kRestarts; ++restart) {
+    CAPTURE(restart);
+    std::vector<Thread> writers;
+    for (std::uint64_t writer = 0; writer < kWriters; ++writer) {
+      writers.emplace_back("writer", [&server, seed = restart * kWriters + writer] {
+        Write(server.client(), seed);
+      });
+    }
+    if (restart > 0) server.Restart();
+    for (Thread& writer : writers) writer.Join();
+
+    const auto stored = server.Stored();
+    CHECK(stored.size() > kObjects / 2);
+    CHECK(Eventually([&] {
+      std::map<std::string, std::string> copy;
+      for (const auto& object : informer->List()) {
+        copy.emplace(object->name(), object->resource_version());
+      }
+      return copy == stored;
+    }));
+    CHECK(Eventually([&] { return view.versions() == stored; }));
+    CHECK(view.doubled == 0);
+  }
+  CHECK(view.turns > kObjects);
+  CHECK(registration->HasSynced());
+  informer->Stop();
+  things->Stop();
+}
+
+}  // namespace
+}  // namespace controller_restarts_test
