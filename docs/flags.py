@@ -32,7 +32,7 @@ def flags_of(text):
     groups, flags, last = {}, None, None
     for line in text.splitlines():
         if re.match(r"^\w.*:$", line):
-            flags = groups.setdefault(line[:-1], {})
+            flags = None if line == "Commands:" else groups.setdefault(line[:-1], {})
         elif flags is None or not line.strip():
             continue
         elif line.startswith("  -"):

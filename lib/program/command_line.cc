@@ -119,7 +119,10 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, const Program& p
   CLI::App app(program.description.empty() ? "The API server " + program.name : program.description,
                argc > 0 ? argv[0] : program.name);
   app.footer(
-      "Commands:\n  doctor    Say why this server does not work behind an aggregator; doctor "
+      "Commands:\n"
+      "  crd       Print the kinds as CustomResourceDefinitions\n"
+      "  openapi   Print the OpenAPI documents; openapi --help says which\n"
+      "  doctor    Say why this server does not work behind an aggregator; doctor "
       "--help lists its flags");
   CliFlags flags(app);
   AddServerFlags(flags, values);

@@ -22,6 +22,7 @@
 #include "program/cluster.h"
 #include "program/command_line.h"
 #include "program/doctor.h"
+#include "program/export.h"
 #include "program/groups.h"
 
 namespace apiserver::v0::program {
@@ -183,8 +184,8 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
 
 }  // namespace
 
-// "doctor" is a command of its own and has its own flags, so it is told apart before flags are
-// read.
+// "doctor" and the like are commands of their own and have their own flags, so they are told apart
+// before flags are read.
 int RunStandalone(int argc, const char* const* argv, const Program& program) {
   if (program.name.empty() || !program.install) {
     return Fail({Reason::kInvalid, "a program::Program needs a name and `install`"});
@@ -192,6 +193,7 @@ int RunStandalone(int argc, const char* const* argv, const Program& program) {
   if (argc > 1 && argv[1] == std::string_view("doctor")) {
     return DoctorMain(argc - 1, argv + 1, program);
   }
+  if (argc > 1 && IsExport(argv[1])) return ExportMain(argc - 1, argv + 1, program);
   // Before any thread starts: threads inherit the mask, and a signal must come to RunUntilSignal().
   BlockSignals();
   CommandLine line = ParseCommandLine(argc, argv, program);

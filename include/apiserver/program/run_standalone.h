@@ -84,8 +84,10 @@ struct Program {
 // Runs `program` with the flags of options::RecommendedOptions, --storage, --data-dir,
 // --kubeconfig-out, --v, --version and --help, and returns the exit code for main(): see above. It
 // serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends the process
-// at once. `<program> doctor` says what a server behind an aggregator lacks in its cluster. A
-// program calls it once, on main's thread, before it starts threads of its own.
+// at once. `<program> doctor` says what a server behind an aggregator lacks in its cluster;
+// `<program> crd` and `<program> openapi` print its kinds and documents without a server, having
+// called `install` alone. A program calls it once, on main's thread, before it starts threads of
+// its own.
 int RunStandalone(int argc, const char* const* argv, const Program& program);
 
 }  // namespace apiserver::inline v0::program

@@ -183,7 +183,8 @@ class Interface {
   //
   // The default blocks the calling thread in GuaranteedUpdate().
   virtual void GuaranteedUpdateAsync(const Context& ctx, std::string_view key,
-                                     const UpdateOptions& options, TryUpdate try_update,
+                                     const UpdateOptions& options,
+                                     TryUpdate try_update,  // NOLINT: others keep it.
                                      UpdateDone done) {
     auto updated = GuaranteedUpdate(ctx, key, options, try_update);
     if (updated.ok()) return done({*std::move(updated), nullptr});
