@@ -81,58 +81,58 @@ bool NotA(const char* container, Value from, Mismatch& mismatch) {
 }
 
 template <>
-bool ScalarForm<bool>::Read(Value from, bool& to, Mismatch& mismatch) {
+bool Form<bool>::Read(Value from, bool& to, Mismatch& mismatch) {
   if (from.type() != Value::Type::kBool) return Not("a boolean", from, mismatch);
   to = from.AsBool();
   return true;
 }
 template <>
-Value ScalarForm<bool>::Write(const bool& from, Value, Arena&, FieldOptions) {
+Value Form<bool>::Write(const bool& from, Value, Arena&, FieldOptions) {
   return Value::Bool(from);
 }
 
 template <>
-bool ScalarForm<std::int32_t>::Read(Value from, std::int32_t& to, Mismatch& mismatch) {
+bool Form<std::int32_t>::Read(Value from, std::int32_t& to, Mismatch& mismatch) {
   return ReadInt(from, to, mismatch);
 }
 template <>
-Value ScalarForm<std::int32_t>::Write(const std::int32_t& from, Value, Arena&, FieldOptions) {
+Value Form<std::int32_t>::Write(const std::int32_t& from, Value, Arena&, FieldOptions) {
   return Value::Int(from);
 }
 
 template <>
-bool ScalarForm<std::int64_t>::Read(Value from, std::int64_t& to, Mismatch& mismatch) {
+bool Form<std::int64_t>::Read(Value from, std::int64_t& to, Mismatch& mismatch) {
   return ReadInt(from, to, mismatch);
 }
 template <>
-Value ScalarForm<std::int64_t>::Write(const std::int64_t& from, Value, Arena&, FieldOptions) {
+Value Form<std::int64_t>::Write(const std::int64_t& from, Value, Arena&, FieldOptions) {
   return Value::Int(from);
 }
 
 template <>
-bool ScalarForm<double>::Read(Value from, double& to, Mismatch& mismatch) {
+bool Form<double>::Read(Value from, double& to, Mismatch& mismatch) {
   if (!from.is_number()) return Not("a number", from, mismatch);
   to = from.AsDouble();
   return true;
 }
 template <>
-Value ScalarForm<double>::Write(const double& from, Value, Arena&, FieldOptions) {
+Value Form<double>::Write(const double& from, Value, Arena&, FieldOptions) {
   return Value::Double(from);
 }
 
 template <>
-bool ScalarForm<std::string>::Read(Value from, std::string& to, Mismatch& mismatch) {
+bool Form<std::string>::Read(Value from, std::string& to, Mismatch& mismatch) {
   if (!from.is_string()) return Not("a text", from, mismatch);
   to = from.AsString();
   return true;
 }
 template <>
-Value ScalarForm<std::string>::Write(const std::string& from, Value, Arena& arena, FieldOptions) {
+Value Form<std::string>::Write(const std::string& from, Value, Arena& arena, FieldOptions) {
   return TextOf(from, arena);
 }
 
 template <>
-bool ScalarForm<Bytes>::Read(Value from, Bytes& to, Mismatch& mismatch) {
+bool Form<Bytes>::Read(Value from, Bytes& to, Mismatch& mismatch) {
   if (from.type() == Value::Type::kBytes) {
     to.bytes = from.AsString();
     return true;
@@ -147,44 +147,44 @@ bool ScalarForm<Bytes>::Read(Value from, Bytes& to, Mismatch& mismatch) {
   return true;
 }
 template <>
-Value ScalarForm<Bytes>::Write(const Bytes& from, Value, Arena& arena, FieldOptions) {
+Value Form<Bytes>::Write(const Bytes& from, Value, Arena& arena, FieldOptions) {
   return Value::Bytes(arena.Copy(from.bytes));
 }
 
 template <>
-bool ScalarForm<UnixTime>::Read(Value from, UnixTime& to, Mismatch& mismatch) {
+bool Form<UnixTime>::Read(Value from, UnixTime& to, Mismatch& mismatch) {
   if (!from.is_string()) return Not("a time", from, mismatch);
   return Take(ParseTime(from.AsString()), to, mismatch);
 }
 template <>
-Value ScalarForm<UnixTime>::Write(const UnixTime& from, Value, Arena& arena, FieldOptions) {
+Value Form<UnixTime>::Write(const UnixTime& from, Value, Arena& arena, FieldOptions) {
   return TextOf(FormatTime(from), arena);
 }
 
 template <>
-bool ScalarForm<MicroTime>::Read(Value from, MicroTime& to, Mismatch& mismatch) {
+bool Form<MicroTime>::Read(Value from, MicroTime& to, Mismatch& mismatch) {
   if (!from.is_string()) return Not("a time", from, mismatch);
   return Take(ParseMicroTime(from.AsString()), to.time, mismatch);
 }
 template <>
-Value ScalarForm<MicroTime>::Write(const MicroTime& from, Value, Arena& arena, FieldOptions) {
+Value Form<MicroTime>::Write(const MicroTime& from, Value, Arena& arena, FieldOptions) {
   return TextOf(FormatMicroTime(from.time), arena);
 }
 
 template <>
-bool ScalarForm<std::chrono::nanoseconds>::Read(Value from, std::chrono::nanoseconds& to,
-                                                Mismatch& mismatch) {
+bool Form<std::chrono::nanoseconds>::Read(Value from, std::chrono::nanoseconds& to,
+                                          Mismatch& mismatch) {
   if (!from.is_string()) return Not("a duration", from, mismatch);
   return Take(ParseDuration(from.AsString()), to, mismatch);
 }
 template <>
-Value ScalarForm<std::chrono::nanoseconds>::Write(const std::chrono::nanoseconds& from, Value,
-                                                  Arena& arena, FieldOptions) {
+Value Form<std::chrono::nanoseconds>::Write(const std::chrono::nanoseconds& from, Value,
+                                            Arena& arena, FieldOptions) {
   return TextOf(FormatDuration(from), arena);
 }
 
 template <>
-bool ScalarForm<Quantity>::Read(Value from, Quantity& to, Mismatch& mismatch) {
+bool Form<Quantity>::Read(Value from, Quantity& to, Mismatch& mismatch) {
   if (from.type() == Value::Type::kInt) {
     to = Quantity(from.AsInt());
     return true;
@@ -193,12 +193,12 @@ bool ScalarForm<Quantity>::Read(Value from, Quantity& to, Mismatch& mismatch) {
   return Take(Quantity::Parse(from.AsString()), to, mismatch);
 }
 template <>
-Value ScalarForm<Quantity>::Write(const Quantity& from, Value, Arena& arena, FieldOptions) {
+Value Form<Quantity>::Write(const Quantity& from, Value, Arena& arena, FieldOptions) {
   return TextOf(from.ToString(), arena);
 }
 
 template <>
-bool ScalarForm<IntOrString>::Read(Value from, IntOrString& to, Mismatch& mismatch) {
+bool Form<IntOrString>::Read(Value from, IntOrString& to, Mismatch& mismatch) {
   if (from.is_string()) {
     to = std::string(from.AsString());
     return true;
@@ -209,18 +209,18 @@ bool ScalarForm<IntOrString>::Read(Value from, IntOrString& to, Mismatch& mismat
   return true;
 }
 template <>
-Value ScalarForm<IntOrString>::Write(const IntOrString& from, Value, Arena& arena, FieldOptions) {
+Value Form<IntOrString>::Write(const IntOrString& from, Value, Arena& arena, FieldOptions) {
   if (const auto* number = std::get_if<std::int64_t>(&from)) return Value::Int(*number);
   return TextOf(std::get<std::string>(from), arena);
 }
 
 template <>
-bool ScalarForm<Any>::Read(Value from, Any& to, Mismatch&) {
+bool Form<Any>::Read(Value from, Any& to, Mismatch&) {
   to.value = OwnedValue(from);
   return true;
 }
 template <>
-Value ScalarForm<Any>::Write(const Any& from, Value, Arena& arena, FieldOptions) {
+Value Form<Any>::Write(const Any& from, Value, Arena& arena, FieldOptions) {
   return Copy(from.value.get(), arena);
 }
 

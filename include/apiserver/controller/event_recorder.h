@@ -87,6 +87,7 @@ class EventRecorder {
   // one word in UpperCamelCase, for programs; `message` is for people.
   virtual void Event(ObjectReference about, EventType type, std::string reason, std::string message,
                      std::map<std::string, std::string> annotations) = 0;
+  // The same, without annotations.
   void Event(ObjectReference about, EventType type, std::string reason, std::string message) {
     Event(std::move(about), type, std::move(reason), std::move(message), {});
   }

@@ -46,10 +46,11 @@ struct LeaderElectionOptions {
   std::function<void(const Context& ctx)> on_started_leading;
   // Called once for each call of on_started_leading, when the leadership ends and `ctx` is
   // cancelled: in time even while a renewal hangs, and beside on_started_leading, which may still
-  // run. `why` is OK if Run() was stopped. Runs on a thread of the elector. Null: not called.
+  // run. `why` is OK if Run() was stopped. Runs on a thread of the elector, and may block. Null:
+  // not called.
   std::function<void(const Status& why)> on_stopped_leading = nullptr;
   // Called when another holder of the lease is seen, this candidate included. Empty: it was
-  // released. Runs on Run()'s thread between requests, and must return soon. Null: not called.
+  // released. Runs on Run()'s thread between requests, and must not block. Null: not called.
   std::function<void(const std::string& identity)> on_new_leader = nullptr;
 
   // Counts leader_election_master_status and leader_election_slowpath_total under client-go's

@@ -28,7 +28,7 @@ struct Operation {
 };
 
 // Makes an object as the reconciler wants it. It may change all but name and namespace; an error
-// ends the operation. Called once, on the caller's thread.
+// ends the operation. Called once, on the caller's thread; may block.
 using MutateFunction = std::function<Status(runtime::Object& object)>;
 
 // Reads the object `target.name`, has `mutate` change it, and writes it if that has changed

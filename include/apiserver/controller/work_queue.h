@@ -73,6 +73,7 @@ class WorkQueue {
   // The same, but returns once workers have taken all keys that wait, and are done with them.
   // ShutDown() on another thread ends the wait.
   virtual void ShutDownWithDrain() = 0;
+  // True from ShutDown() or ShutDownWithDrain() on.
   virtual bool shutting_down() const = 0;
   // Returns how many keys wait for a worker; those that wait for a delay are not among them.
   virtual std::size_t size() const = 0;

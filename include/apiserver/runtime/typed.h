@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -41,6 +42,8 @@ struct Bytes {
 // A time that JSON writes with microseconds: meta/v1 MicroTime.
 struct MicroTime {
   UnixTime time;
+  // True for Go's zero time, which is left out.
+  bool IsAbsent() const { return time.is_zero(); }
   friend bool operator==(const MicroTime&, const MicroTime&) = default;
 };
 
@@ -50,6 +53,8 @@ using IntOrString = std::variant<std::int64_t, std::string>;
 // Any JSON value, with the memory that it lives in.
 struct Any {
   OwnedValue value;
+  // True for null, which is left out.
+  bool IsAbsent() const { return value.get().is_null(); }
   friend bool operator==(const Any& a, const Any& b) { return a.value.get() == b.value.get(); }
 };
 
@@ -69,6 +74,7 @@ struct Mismatch {
 
   // Puts a member or an index in front of the path. Returns false.
   bool In(std::string_view outer);
+  // Returns the error of reading `what`.
   Status ToStatus(std::string_view what) const;
 };
 
@@ -78,42 +84,31 @@ struct Mismatch {
 template <class T>
 struct Form;
 
-// The parts that scalars have in common.
+// The types whose forms are no templates: typed.cc has them.
 template <class T>
-struct ScalarForm {
+concept Scalar = std::same_as<T, bool> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string> ||
+    std::same_as<T, Bytes> || std::same_as<T, UnixTime> || std::same_as<T, MicroTime> ||
+    std::same_as<T, std::chrono::nanoseconds> || std::same_as<T, Quantity> ||
+    std::same_as<T, IntOrString> || std::same_as<T, Any>;
+
+// The forms of scalars.
+template <Scalar T>
+struct Form<T> {
+  // Reads it.
   static bool Read(Value from, T& to, Mismatch& mismatch);
+  // Writes it.
   static Value Write(const T& from, Value before, Arena& arena, FieldOptions options);
-  static bool Absent(const T& /*value*/) { return false; }
-};
-template <>
-struct Form<bool> : ScalarForm<bool> {};
-template <>
-struct Form<std::int32_t> : ScalarForm<std::int32_t> {};
-template <>
-struct Form<std::int64_t> : ScalarForm<std::int64_t> {};
-template <>
-struct Form<double> : ScalarForm<double> {};
-template <>
-struct Form<std::string> : ScalarForm<std::string> {};
-template <>
-struct Form<Bytes> : ScalarForm<Bytes> {};
-template <>
-struct Form<UnixTime> : ScalarForm<UnixTime> {
-  static bool Absent(const UnixTime& time) { return time.is_zero(); }
-};
-template <>
-struct Form<MicroTime> : ScalarForm<MicroTime> {
-  static bool Absent(const MicroTime& time) { return time.time.is_zero(); }
-};
-template <>
-struct Form<std::chrono::nanoseconds> : ScalarForm<std::chrono::nanoseconds> {};
-template <>
-struct Form<Quantity> : ScalarForm<Quantity> {};
-template <>
-struct Form<IntOrString> : ScalarForm<IntOrString> {};
-template <>
-struct Form<Any> : ScalarForm<Any> {
-  static bool Absent(const Any& any) { return any.value.get().is_null(); }
+  // Tells if it is left out: a zero time and null are.
+  static bool Absent(const T& value) {
+    if constexpr (std::same_as<T, UnixTime>) {
+      return value.is_zero();
+    } else if constexpr (requires { value.IsAbsent(); }) {
+      return value.IsAbsent();
+    } else {
+      return false;
+    }
+  }
 };
 
 // Says in `mismatch` that a container is expected. Returns false.
@@ -133,21 +128,27 @@ Value WriteOver(const T& from, Value before, Arena& arena, FieldOptions options)
   return Says(before, from) ? before : Form<T>::Write(from, before, arena, options);
 }
 
+// A value, or none: null and an absent member.
 template <class T>
 struct Form<std::optional<T>> {
+  // Reads it.
   static bool Read(Value from, std::optional<T>& to, Mismatch& mismatch) {
     to.reset();
     return from.is_null() || Form<T>::Read(from, to.emplace(), mismatch);
   }
+  // Writes it.
   static Value Write(const std::optional<T>& from, Value before, Arena& arena,
                      FieldOptions options) {
     return from ? Form<T>::Write(*from, before, arena, options) : Value();
   }
+  // Tells if it is left out.
   static bool Absent(const std::optional<T>& value) { return !value; }
 };
 
+// A list; an empty one is an absent member.
 template <class T>
 struct Form<std::vector<T>> {
+  // Reads it.
   static bool Read(Value from, std::vector<T>& to, Mismatch& mismatch) {
     to.clear();
     if (!from.is_list() && !from.is_null()) return NotA("a list", from, mismatch);
@@ -162,6 +163,7 @@ struct Form<std::vector<T>> {
     }
     return true;
   }
+  // Writes it.
   static Value Write(const std::vector<T>& from, Value before, Arena& arena, FieldOptions options) {
     ListBuilder list(arena);
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -176,6 +178,7 @@ struct Form<std::vector<T>> {
     }
     return list.Build();
   }
+  // Tells if it is left out.
   static bool Absent(const std::vector<T>& list) { return list.empty(); }
 
  private:
@@ -189,8 +192,10 @@ struct Form<std::vector<T>> {
   }
 };
 
+// A map; an empty one is an absent member.
 template <class T>
 struct Form<std::map<std::string, T>> {
+  // Reads it.
   static bool Read(Value from, std::map<std::string, T>& to, Mismatch& mismatch) {
     to.clear();
     if (!from.is_map() && !from.is_null()) return NotA("a map", from, mismatch);
@@ -201,6 +206,7 @@ struct Form<std::map<std::string, T>> {
     }
     return true;
   }
+  // Writes it.
   static Value Write(const std::map<std::string, T>& from, Value before, Arena& arena,
                      FieldOptions /*options*/) {
     MapBuilder map(arena, from.size());
@@ -209,16 +215,20 @@ struct Form<std::map<std::string, T>> {
     }
     return map.Build();
   }
+  // Tells if it is left out.
   static bool Absent(const std::map<std::string, T>& map) { return map.empty(); }
 };
 
 // Sets members of a map in their places, and appends those that it does not have.
 class MemberWriter {
  public:
+  // Begins with the members of `before`.
   MemberWriter(Value before, Arena& arena);
+  // Returns a member as it is now. Null: there is none.
   Value Before(std::string_view name) const;
   // A null value removes the member.
   void Set(std::string_view name, Value value);
+  // Returns the map.
   Value Build();
 
  private:
@@ -226,8 +236,10 @@ class MemberWriter {
   std::vector<Member> members_;
 };
 
+// A struct: an object that may have further members.
 template <class T>
 struct Form {
+  // Reads it.
   static bool Read(Value from, T& to, Mismatch& mismatch) {
     to = T{};
     if (!from.is_map() && !from.is_null()) return NotA("an object", from, mismatch);
@@ -240,6 +252,7 @@ struct Form {
     });
     return read;
   }
+  // Writes it.
   static Value Write(const T& from, Value before, Arena& arena, FieldOptions /*options*/) {
     MemberWriter writer(before, arena);
     T::ForEachField([&]<class M>(std::string_view name, M T::*member, FieldOptions options = {}) {
@@ -254,6 +267,7 @@ struct Form {
     });
     return writer.Build();
   }
+  // Tells if it is left out.
   static bool Absent(const T& /*value*/) { return false; }
 };
 

@@ -24,6 +24,7 @@ struct OwnerReference {
   // NOLINTEND(readability-identifier-naming)
 
   friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
+  // Calls `fields` with the name and the member of each field.
   template <class Fields>
   static void ForEachField(const Fields& fields) {
     fields("apiVersion", &OwnerReference::apiVersion);
@@ -54,6 +55,7 @@ struct ObjectMeta {
   // NOLINTEND(readability-identifier-naming)
 
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
+  // Calls `fields` with the name and the member of each field.
   template <class Fields>
   static void ForEachField(const Fields& fields) {
     fields("name", &ObjectMeta::name);
