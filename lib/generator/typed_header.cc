@@ -17,7 +17,7 @@ using runtime::SchemaType;
 constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 constexpr std::string_view kRuntime = "::apiserver::runtime::";
 
-// What of a struct is written when its name is known.
+// A member, which is written once the name of its struct is known.
 struct Member {
   std::string json;
   std::string name;

@@ -56,7 +56,7 @@ inline Event Failed(Status error) {
   return event;
 }
 
-// What the server does next: answers a list, refuses, or streams events. A stream that is not
+// The next act of the server: it answers a list, refuses, or streams events. A stream that is not
 // `open_end` ends after its events.
 struct Watching {
   std::vector<Event> events;
@@ -113,7 +113,7 @@ class ScriptedClient : public Client {
     return std::make_unique<ScriptedStream>(std::get<Watching>(std::move(act)));
   }
 
-  // What was asked so far.
+  // The requests so far.
   Log asked() const { return *asked_.Lock(); }
   bool AwaitAsked(const std::string& last) {
     auto asked = asked_.Lock();

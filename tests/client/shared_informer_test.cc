@@ -185,7 +185,7 @@ TEST_CASE("client: a late handler gets what is there, then the changes", "[clien
   CHECK(f.client.watches == 1);
 }
 
-// What a handler was told, put together; and whether each change fitted to the ones before.
+// Puts together what a handler was told, and notes whether each change fitted the last.
 class Replica {
  public:
   InformerHandler handler() {

@@ -122,7 +122,7 @@ TEST_CASE("controller: an object has one controller and many owners", "[controll
   const auto house = Named({"zoo.example.com", "v1", "House"}, "default", "big");
   const auto pet = Named({"zoo.example.com", "v1", "Pet"}, "default", "tom");
   REQUIRE(controller::SetControllerReference(*house, *pet).ok());
-  // Of another version and uid, but the same owner.
+  // It has another version and uid, but names the same owner.
   const auto again = Named({"zoo.example.com", "v2", "House"}, "default", "big", "u2");
   REQUIRE(controller::SetControllerReference(*again, *pet).ok());
   REQUIRE(pet->metadata()["ownerReferences"].size() == 1);

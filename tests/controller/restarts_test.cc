@@ -93,7 +93,7 @@ class Restarting {
       client::NewClient({.connect = [this](const Context&) { return Connect(); }});
 };
 
-// What the workers have seen of each object.
+// The states that the workers have seen of each object.
 class View {
  public:
   // The turn of a worker; one in seven fails.

@@ -97,7 +97,7 @@ QUERIES = {
 
 
 DASHBOARD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "dashboard.json")
-# What Grafana puts in for the variables of a dashboard.
+# Values that Grafana puts in for the variables of a dashboard.
 VARIABLES = {"$job": "kube-apiserver", "$instance": ".+", "$__rate_interval": "1m"}
 
 

@@ -30,8 +30,8 @@ inline constexpr std::string_view kNamespaceIndex = "namespace";
 
 // Options of a SharedInformer.
 struct SharedInformerOptions {
-  // What is followed and how. `handlers` are added for as long as the informer lives, with a
-  // `resync` of their own below.
+  // The collection to follow, and how. `handlers` are added for as long as the informer lives, with
+  // a `resync` of their own below.
   InformerOptions informer;
   // After each such period handlers get on_update(object, object) for all objects of the copy,
   // without a request to the server: to reconcile again what was forgotten, or changed elsewhere.

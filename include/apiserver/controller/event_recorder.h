@@ -54,8 +54,8 @@ struct EventRecorderOptions {
   std::chrono::nanoseconds aggregate_interval = std::chrono::minutes(10);
   // The events, and the objects, that are remembered to count them. The least recent are forgotten.
   std::size_t cache_max = 4096;
-  // How often an event is sent to a server that is unreachable or overloaded, and how far apart;
-  // the first wait is shorter at random.
+  // The most tries to send an event to a server that is unreachable or overloaded, and the time
+  // between; the first wait is shorter at random.
   int tries_max = 12;
   std::chrono::nanoseconds retry_period = std::chrono::seconds(10);
   // The time that Stop() has for what waits. The rest is dropped.

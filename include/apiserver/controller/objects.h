@@ -12,13 +12,13 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/runtime/object.h"
 
-// What reconcilers do with objects again and again:
+// Steps that reconcilers repeat:
 // sigs.k8s.io/controller-runtime/pkg/controller/controllerutil. Functions that get a client wait
 // for it, and return its errors: kConflict and kAlreadyExists mean that another has written
 // meanwhile, so that the key should come again. The others change an object in memory.
 namespace apiserver::inline v0::controller {
 
-// What CreateOrUpdate() has done.
+// The outcome of CreateOrUpdate().
 enum class OperationResult : std::uint8_t { kUnchanged, kCreated, kUpdated };
 
 // An object as the server has it now, and what was done to it.

@@ -10,7 +10,7 @@
 // this for CustomResourceDefinitions; a program with kinds of its own may call it for those.
 namespace apiserver::inline v0::generator {
 
-// What a header is called within C++, and in its first line.
+// The names that a header uses.
 struct TypedHeaderOptions {
   // The namespace of the structs, "zoo" or "com::example"; a version's are in one more: zoo::v1.
   std::string name_space;

@@ -48,7 +48,7 @@ struct Running {
   http::Resume resume;
   // The thread that begins the update, for as long as it does.
   std::atomic<std::thread::id> beginner = std::this_thread::get_id();
-  // What was told within that: this thread may wait, so it finishes the update itself.
+  // The outcome, if told within that: this thread may wait, so it finishes the update itself.
   std::optional<rest::AsyncUpdater::UpdateOutcome> at_once;
 };
 
