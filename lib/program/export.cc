@@ -46,7 +46,13 @@ Result<Unstarted> NewUnstarted(const Program& program) {
   standalone.Apply(config);
   ASSIGN_OR_RETURN(server::CompletedConfig completed, std::move(config).Complete());
   ASSIGN_OR_RETURN(made.api, std::move(completed).New());
-  RETURN_IF_ERROR(program.install(*made.api, made.api->Storage(*made.engine)));
+  if (const Status status = program.install(*made.api, made.api->Storage(*made.engine));
+      !status.ok()) {
+    return status.WithMessage(
+        "the kinds of this program need what its flags or data give, so only "
+        "a running server tells them: " +
+        std::string(status.message()));
+  }
   RETURN_IF_ERROR(made.api->PrepareRun());
   return made;
 }
@@ -64,7 +70,7 @@ Result<std::string> Crds(server::GenericAPIServer& api, std::vector<std::string>
     if (names.empty() ? !IsOwn(*kind) : named == names.end()) continue;
     const auto crd = codec::CrdFromKind(*kind);
     if (!crd.ok() && !names.empty()) return crd.status();
-    // What has no such form is told in its place.
+    // A comment stands for a kind that has no such form.
     text += text.empty() ? "" : "---\n";
     text += crd.ok() ? *crd : "# " + std::string(crd.status().message()) + "\n";
     if (named != names.end()) *named = "";

@@ -14,4 +14,13 @@ TEST_CASE("program: a program without a name, or that installs nothing, is refus
   CHECK(RunStandalone(2, argv, {.name = "named", .install = install}) == kExitOk);
 }
 
+TEST_CASE("program: kinds that cannot be installed without a server are not printed", "[program]") {
+  const char* const argv[] = {"program", "crd"};
+  const auto fail = [](auto&, const auto&) { return Status(Reason::kInvalid, "no issuer"); };
+  const auto install = [](auto&, const auto&) { return Status(); };
+
+  CHECK(RunStandalone(2, argv, {.name = "named", .install = fail}) == kExitFailure);
+  CHECK(RunStandalone(2, argv, {.name = "named", .install = install}) == kExitOk);
+}
+
 }  // namespace apiserver::inline v0::program

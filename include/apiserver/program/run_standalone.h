@@ -86,8 +86,8 @@ struct Program {
 // serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends the process
 // at once. `<program> doctor` says what a server behind an aggregator lacks in its cluster;
 // `<program> crd` and `<program> openapi` print its kinds and documents without a server, having
-// called `install` alone. A program calls it once, on main's thread, before it starts threads of
-// its own.
+// called `install` alone; they fail where that needs what `open` or `complete` has made. A program
+// calls it once, on main's thread, before it starts threads of its own.
 int RunStandalone(int argc, const char* const* argv, const Program& program);
 
 }  // namespace apiserver::inline v0::program
