@@ -30,7 +30,7 @@ EventCorrelator::EventCorrelator(const EventRecorderOptions& options)
 
 std::optional<EventRecord> EventCorrelator::Correlate(EventRecord event) {
   const std::string key = Aggregate(event);
-  // What is not sent is counted, too, as upstream does.
+  // Counts events that are not sent, too, as upstream does.
   Count(key, event);
   if (!Spend(event)) return std::nullopt;
   return event;

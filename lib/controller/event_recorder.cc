@@ -233,7 +233,9 @@ bool QueuedRecorder::Pause(int tries) {
 void QueuedRecorder::Drop(const char* why, const EventRecord& event, const std::string& detail) {
   ++dropped_;
   Count(why);
-  Log(*options_.log, LogLevel::kWarning, "event dropped",
+  // A source that says too much must not fill the log, too.
+  const bool usual = std::string_view(why) == "spam";
+  Log(*options_.log, usual ? LogLevel::kDebug : LogLevel::kWarning, "event dropped",
       {{"why", why},
        {"object", event.about.kind + " " + event.about.namespace_ + "/" + event.about.name},
        {"reason", event.reason},

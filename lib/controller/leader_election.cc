@@ -163,7 +163,7 @@ Status LeaseElector::Lead(const Context& ctx) {
   Thread guard("leader-guard", [&] { Guard(leading); });
   Renew(leading);
   guard.Join();
-  // Nobody else may lead before the work has ended, if that is in time.
+  // Waits for the work, so that no other candidate leads beside it if it ends in time.
   work.Join();
   if (options_.release) Release();
   return state_.Lock()->why;
