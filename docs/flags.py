@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+from renew import renew
+
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = os.path.join("docs", "flags.md")
 BEGIN, END = "<!-- flags: written by docs/flags.py -->", "<!-- /flags -->"
@@ -83,20 +85,7 @@ def main():
     parser.add_argument("--server", action="append", required=True)
     args = parser.parse_args()
     programs = [tuple(each.split("=", 1)) for each in args.server]
-    path = os.path.join(args.root, PAGE)
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
-    before, rest = page.split(BEGIN, 1)
-    wanted = before + BEGIN + "\n\n" + tables(programs) + "\n" + END + rest.split(END, 1)[1]
-    if args.write:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(wanted)
-        print("%s: %d flags" % (PAGE, wanted.count("\n| `--")))
-        return 0
-    if page != wanted:
-        print("FAILED: the tables of %s are not what docs/flags.py --write makes" % PAGE)
-        return 1
-    return 0
+    return renew(args.root, PAGE, BEGIN, END, tables(programs).rstrip("\n"), args.write)
 
 
 if __name__ == "__main__":

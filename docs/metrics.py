@@ -13,6 +13,8 @@ import os
 import re
 import sys
 
+from renew import renew
+
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = os.path.join("docs", "metrics.md")
 BEGIN, END = "<!-- metrics: written by docs/metrics.py -->", "<!-- /metrics -->"
@@ -101,20 +103,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--root", default=ROOT)
     args = parser.parse_args()
-    path = os.path.join(args.root, PAGE)
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
-    before, rest = page.split(BEGIN, 1)
-    wanted = before + BEGIN + "\n\n" + table(args.root) + "\n\n" + END + rest.split(END, 1)[1]
-    if args.write:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(wanted)
-        print("%s: %d metrics" % (PAGE, len(families(args.root))))
-        return 0
-    if page != wanted:
-        print("FAILED: the table of %s is not what docs/metrics.py --write makes" % PAGE)
-        return 1
-    return 0
+    return renew(args.root, PAGE, BEGIN, END, table(args.root), args.write)
 
 
 if __name__ == "__main__":
