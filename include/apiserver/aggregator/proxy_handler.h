@@ -79,6 +79,7 @@ class ProxyHandler {
   virtual http::Step ServeHTTP(http::Exchange& exchange) const = 0;
 };
 
+// Makes a handler whose APIService is local until UpdateAPIService().
 std::shared_ptr<ProxyHandler> NewProxyHandler(ProxyHandlerOptions options);
 
 }  // namespace apiserver::inline v0::aggregator

@@ -48,7 +48,7 @@ struct OpaqueKind {
 // map of runtime::Values enters without a copy, with the schema that it is seen through.
 class Value {
  public:
-  enum class Kind : std::uint8_t {
+  enum class Kind : std::uint8_t {  // The types of CEL.
     kNull,
     kBool,
     kInt,
@@ -116,7 +116,7 @@ class Value {
   static Value FromData(const runtime::Value& data, const runtime::Schema* schema, Arena& arena);
 
   constexpr Kind kind() const { return kind_; }
-  constexpr bool Is(Kind kind) const { return kind_ == kind; }
+  constexpr bool Is(Kind kind) const { return kind_ == kind; }  // Compares the kind.
   constexpr bool is_null() const { return kind_ == Kind::kNull; }
   constexpr bool is_bool() const { return kind_ == Kind::kBool; }
   constexpr bool is_string() const { return kind_ == Kind::kString; }
@@ -124,7 +124,7 @@ class Value {
   constexpr bool is_map() const { return kind_ == Kind::kMap; }
   constexpr bool is_error() const { return kind_ == Kind::kError; }
   constexpr bool is_number() const { return kind_ >= Kind::kInt && kind_ <= Kind::kDouble; }
-  bool IsOpaque(const OpaqueKind& kind) const {
+  bool IsOpaque(const OpaqueKind& kind) const {  // Compares by address.
     return kind_ == Kind::kOpaque && extra_.opaque == &kind;
   }
 

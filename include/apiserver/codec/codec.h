@@ -100,6 +100,7 @@ struct StorageEncoding {
   // reading them tells.
   std::unique_ptr<runtime::Object> content;
 };
+// Tells EncodeForStorage() what its caller needs.
 struct StorageWishes {
   std::size_t bytes = 0;  // About what the encoding will take; zero: not known.
   bool content = false;   // To have StorageEncoding::content.

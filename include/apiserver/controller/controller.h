@@ -71,6 +71,7 @@ class Controller {
   virtual void Stop() = 0;
 };
 
+// Makes a controller, which does nothing before Start().
 std::unique_ptr<Controller> NewController(ControllerOptions options);
 
 }  // namespace apiserver::inline v0::controller

@@ -18,6 +18,7 @@
 // port-forward and proxy. k8s.io/kubernetes/pkg/registry/core/{pod,node,service}.
 namespace apiserver::inline v0::controlplane {
 
+// Options of the subresources.
 struct ConnectionsOptions {
   KubeletOptions kubelet = {};
   // Required. Dials kubelets, pods and services. Outlives the server.

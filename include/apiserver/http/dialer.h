@@ -104,8 +104,8 @@ class ClientStream {
 class StreamObserver {
  public:
   virtual ~StreamObserver() = default;
-  virtual void OnHead(const ResponseHead& head) = 0;
-  virtual void OnData(std::string_view bytes) = 0;
+  virtual void OnHead(const ResponseHead& head) = 0;  // Called first.
+  virtual void OnData(std::string_view bytes) = 0;    // Borrows some bytes of the body.
   // Takes the trailers, after the last OnData: over HTTP/2, if there are any.
   virtual void OnTrailers(const Headers& /*trailers*/) {}
   // Called exactly once, last. OK: the response is complete. kServiceUnavailable: the connection

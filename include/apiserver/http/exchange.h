@@ -64,7 +64,7 @@ class [[nodiscard]] Step {
   // Waits for Resume without holding a thread. `start` runs at once, on the same thread.
   static Step Later(UniqueFunction<void(Resume)> start);
 
-  enum class Kind : std::uint8_t { kNext, kDone, kError, kOnPool, kOnLoop, kLater };
+  enum class Kind : std::uint8_t { kNext, kDone, kError, kOnPool, kOnLoop, kLater };  // As above.
   Kind kind() const { return kind_; }
 
  private:
@@ -113,11 +113,11 @@ class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
   virtual std::size_t room() const = 0;
-  virtual void Write(std::string_view copied) = 0;
-  virtual void Take(std::string owned) = 0;
+  virtual void Write(std::string_view copied) = 0;  // Copies the bytes.
+  virtual void Take(std::string owned) = 0;         // Sends the string itself.
   virtual void Write(std::shared_ptr<const void> owner, std::string_view shared) = 0;
 };
-
+// Tells whether and when a body is asked again.
 enum class Pull : std::uint8_t {
   kMore,   // Wrote something, or wants another turn.
   kWait,   // Nothing now; the waker is woken when there is.

@@ -59,7 +59,7 @@ class Bytes {
   // A piece of memory that `owner` keeps alive.
   Bytes(std::shared_ptr<const void> owner, std::string_view piece);
 
-  void Append(std::string owned);
+  void Append(std::string owned);  // Appends a piece as the constructors take it, unless empty.
   void Append(std::shared_ptr<const void> owner, std::string_view piece);
 
   std::size_t size() const { return size_; }
@@ -88,7 +88,7 @@ class Bytes {
 // Query parameters, decoded, in order. A key may repeat. Follows Go's url.ParseQuery.
 class Query {
  public:
-  static Query Parse(std::string_view raw);
+  static Query Parse(std::string_view raw);  // Drops pairs that are malformed, or have a ';'.
   // Returns the first value of `key`. Empty: it is absent, or its value is empty.
   std::string_view Get(std::string_view key) const;
   bool Has(std::string_view key) const;

@@ -54,7 +54,7 @@ class WebSocketWriter {
  public:
   virtual ~WebSocketWriter() = default;
   virtual std::size_t room() const = 0;
-  virtual void Write(std::string_view data, bool binary) = 0;
+  virtual void Write(std::string_view data, bool binary) = 0;  // Sends a message.
 };
 
 // A host's side of a WebSocket. All methods are called on the exchange's loop, one at a time, and

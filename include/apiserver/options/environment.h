@@ -11,6 +11,7 @@
 // The surroundings of a server whose options are applied.
 namespace apiserver::inline v0::options {
 
+// The surroundings that options are read and applied in.
 struct Environment {
   // True: the server authenticates and authorizes users itself (--standalone). False: it asks a
   // cluster, as every server behind an aggregator (--no-standalone).

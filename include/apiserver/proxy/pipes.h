@@ -50,6 +50,7 @@ class Pipes {
   virtual const PipeLimits& limits() const = 0;
 };
 
+// Makes pipes that have these limits together.
 std::shared_ptr<Pipes> NewPipes(const PipeLimits& limits = {});
 // Makes pipes of any number, which have the default time limits and can be closed together.
 std::shared_ptr<Pipes> NewUnlimitedPipes();

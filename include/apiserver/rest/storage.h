@@ -468,6 +468,7 @@ class Connecter {
 class ResourceStreamer {
  public:
   virtual ~ResourceStreamer() = default;
+  // An answer: its body and the media type of that.
   struct Input {
     // Null: 204, no content. Destroyed when the client goes.
     std::unique_ptr<http::BodySource> body;

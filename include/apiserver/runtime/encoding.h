@@ -54,6 +54,7 @@ class Encoding {
   static constexpr std::size_t kInsertedMax = 48;
   // Parts of `bytes` and of `own`, one after the other.
   struct Composition {
+    // A range of the bytes.
     struct Part {
       bool shared = false;      // True: a part of `bytes`, else of `own`.
       std::uint32_t begin = 0;  // Offset within the one or the other.

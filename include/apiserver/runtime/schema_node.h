@@ -166,7 +166,7 @@ struct ValidationRule {
 // constraints, markers, defaults, texts) that are set.
 class Schema {
  public:
-  enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
+  enum class ListType : std::uint8_t { kAtomic, kSet, kMap };  // x-kubernetes-list-type.
 
   Schema(const Schema&) = delete;
   Schema& operator=(const Schema&) = delete;

@@ -20,7 +20,7 @@ struct UnixTime {
   // Go's zero time, 0001-01-01T00:00:00Z.
   static constexpr std::int64_t kZeroSeconds = -62135596800;
 
-  static UnixTime From(std::chrono::system_clock::time_point time);
+  static UnixTime From(std::chrono::system_clock::time_point time);  // Exact.
   // Returns the nearest time that system_clock can represent.
   std::chrono::system_clock::time_point ToSystem() const;
   bool is_zero() const { return seconds == kZeroSeconds && nanos == 0; }

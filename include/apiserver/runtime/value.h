@@ -125,9 +125,9 @@ class MapBuilder {
 class ListBuilder {
  public:
   explicit ListBuilder(Arena& arena) : arena_(arena) {}
-  void Add(Value value) { items_.push_back(value); }
+  void Add(Value value) { items_.push_back(value); }  // Adds an item, which is borrowed.
   std::size_t size() const { return items_.size(); }
-  Value Build();
+  Value Build();  // Copies the items into the arena.
 
  private:
   Arena& arena_;

@@ -104,6 +104,7 @@ using ValidateDeletion = std::function<Status(const Context&, const runtime::Obj
 
 // The stored objects of one resource as a storage has them in memory: bytes that are not encrypted.
 struct StoredState {
+  // An object as it is stored.
   struct Value {
     std::string key;  // The engine's.
     std::shared_ptr<const std::string> bytes;

@@ -63,6 +63,7 @@ struct RestHost {
   std::vector<std::string> lacks = {};
 };
 
+// One promise, judged with a storage of its own.
 struct RestCase {
   std::string name;  // "create: a taken name is 409 and keeps what is there".
   // Returns OK, or an error with the broken promise and its source line. Blocks its thread until
