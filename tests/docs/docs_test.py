@@ -8,6 +8,12 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SITE = os.path.normpath(os.path.join(HERE, "..", "..", "docs", "site"))
+# This folder has a module `pages` of its own.
+sys.path.insert(0, SITE)
+import documented  # noqa: E402
+import headers  # noqa: E402
+
 ROOMS_TOOL = os.path.join(HERE, "..", "..", "docs", "rooms.py")
 
 
@@ -169,6 +175,39 @@ class Rooms(Checkout):
                             ("docs/design.md", "does not say what the room later is")):
             self.house(**{path: "# Else\n"})
             self.fails(ROOMS_TOOL, words)
+
+
+class SiteHeaders(unittest.TestCase):
+    """What Doxygen reads of a header."""
+
+    def reads(self, text, *lines):
+        out = [line.rstrip() for line in headers.shown(headers.converted(text)).split("\n")]
+        for line in lines:
+            self.assertIn(line, out)
+        return out
+
+    def test_comments_before_and_behind_declarations_document_them(self):
+        self.reads("// A pet.\nstruct Pet {\n  int age = 0;  // In years.\n  // Eats.\n  void Eat();\n};\n",
+                   "/// A pet.", "  int age = 0;  ///< In years.", "  /// Eats.")
+
+    def test_the_comment_before_the_namespace_is_about_the_header(self):
+        out = self.reads("// Pets.\nnamespace a::inline v0::b {\n}\n", "/// Pets.", "namespace a::b {")
+        self.assertEqual(out[:2], ["/// \\file", "/// \\file"])
+
+    def test_comments_in_functions_and_of_tools_document_nothing(self):
+        out = self.reads("struct Pet {\n  int Age() {\n    // Later.\n    return 1;  // One.\n  }\n"
+                         "  int b;  // NOLINT(x)\n};  // namespace\n")
+        self.assertFalse([line for line in out[1:] if "///" in line], out)
+
+    def test_code_and_special_letters_are_what_they_look_like(self):
+        self.reads("// A `<b>` of #1.\n//\n//   f(\"@x\");\nvoid F();\n",
+                   "/// A <code>&lt;b&gt;</code> of #1.", "/// \\code{.cpp}", "/// f(\"@x\");", "/// \\endcode")
+
+    def test_a_comment_covers_the_run_below_it_and_no_further(self):
+        lines = ["/// Return sum and mean.", "int Sum();", "int Mean();", "", "int Other();"]
+        warning = "a.h:%d: warning: Member %s() (function) of namespace a is not documented."
+        kept = documented.counting([warning % (3, "Mean"), warning % (5, "Other")], lambda path: lines)
+        self.assertEqual(kept, [warning % (5, "Other")])
 
 
 if __name__ == "__main__":
