@@ -9,10 +9,10 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SITE = os.path.normpath(os.path.join(HERE, "..", "..", "docs", "site"))
-# This folder has a module `pages` of its own.
 sys.path.insert(0, SITE)
 import documented  # noqa: E402
 import headers  # noqa: E402
+import markdown  # noqa: E402
 
 ROOMS_TOOL = os.path.join(HERE, "..", "..", "docs", "rooms.py")
 
@@ -208,6 +208,30 @@ class SiteHeaders(unittest.TestCase):
         warning = "a.h:%d: warning: Member %s() (function) of namespace a is not documented."
         kept = documented.counting([warning % (3, "Mean"), warning % (5, "Other")], lambda path: lines)
         self.assertEqual(kept, [warning % (5, "Other")])
+
+
+class SitePages(Checkout):
+    def page(self, text, **files):
+        self.checkout({"a.md": text, **files})
+        site = markdown.Site(self.root, ["a.md"])
+        return headers.shown(site.make()["a.md"]), site
+
+    def test_links_lead_to_pages_files_and_headers(self):
+        self.checkout({"b.md": "# B\n", "x/y.py": "pass\n"})
+        text, site = self.page("# A\n[b](b.md#two-words) [y](x/y.py) [h](include/apiserver/z.h) [w](https://w.x)\n",
+                               **{"b.md": "# B\n", "x/y.py": "pass\n", "include/apiserver/z.h": ""})
+        for link in ("b.html#b-two-words", "file_x_y_py.html", "header:apiserver/z.h", "https://w.x"):
+            self.assertIn('<a href="%s">' % link, text)
+        self.assertEqual(sorted(site.made), ["a.md", "b.md", "x/y.py"])
+
+    def test_a_link_to_no_file_is_an_error(self):
+        with self.assertRaisesRegex(ValueError, "a.md: there is no c.md"):
+            self.page("# A\n[c](c.md)\n")
+
+    def test_headings_are_named_as_on_github(self):
+        text, _ = self.page("# A\n## Two `words`\n## Two words\n# Last\n")
+        for name in ("# A {#a}", "{#a-two-words}", "{#a-two-words-1}", "{#a-last}"):
+            self.assertIn(name, text)
 
 
 if __name__ == "__main__":
