@@ -10,6 +10,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 SITE = os.path.normpath(os.path.join(HERE, "..", "..", "docs", "site"))
 sys.path.insert(0, SITE)
+import check  # noqa: E402
 import documented  # noqa: E402
 import headers  # noqa: E402
 import markdown  # noqa: E402
@@ -232,6 +233,27 @@ class SitePages(Checkout):
         text, _ = self.page("# A\n## Two `words`\n## Two words\n# Last\n")
         for name in ("# A {#a}", "{#a-two-words}", "{#a-two-words-1}", "{#a-last}"):
             self.assertIn(name, text)
+
+
+class SiteCheck(Checkout):
+    def faults(self, **files):
+        self.checkout({name.replace("_", "."): text for name, text in files.items()})
+        return check.faults(self.root)
+
+    def test_files_and_anchors_that_exist_pass(self):
+        self.assertEqual(self.faults(a_html='<a href="b.html#x">b</a><a href="https://w.x/">w</a>',
+                                     b_html='<p id="x"><img src="c.svg">', c_svg="<svg/>"), [])
+
+    def test_links_that_lead_nowhere_fail(self):
+        self.assertEqual(self.faults(a_html='<a href="b.html">b</a> <a href="#y">y</a>'),
+                         ["a.html: (#y): a.html has no anchor #y", "a.html: (b.html): there is no b.html"])
+
+    def test_loading_from_another_host_fails(self):
+        for text in ('<script src="https://w.x/a.js"></script>', '<link rel="stylesheet" href="//w.x/a.css">',
+                     '<img src="http://w.x/a.png">', '<p style="background: url(https://w.x/a.png)">'):
+            self.assertEqual(len(self.faults(a_html=text)), 1, text)
+        self.assertEqual(len(self.faults(a_css='@import "https://w.x/a.css";')), 1)
+        self.assertEqual(len(self.faults(a_js='fetch("https://w.x/a.json")')), 1)
 
 
 if __name__ == "__main__":
