@@ -2,6 +2,7 @@
 """The checks of the documentation over small made-up checkouts: each tells a planted fault from what is right."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -254,6 +255,38 @@ class SiteCheck(Checkout):
             self.assertEqual(len(self.faults(a_html=text)), 1, text)
         self.assertEqual(len(self.faults(a_css='@import "https://w.x/a.css";')), 1)
         self.assertEqual(len(self.faults(a_js='fetch("https://w.x/a.json")')), 1)
+
+
+@unittest.skipUnless(shutil.which("doxygen"), "needs Doxygen")
+class Site(Checkout):
+    """The whole way, over a checkout with one header and two pages."""
+
+    HEADER = ("// Pets.\nnamespace apiserver::inline v0::zoo {\n\n// A pet.\nclass Pet {\n public:\n"
+              "  // Eats.\n  void Eat();\n};\n\n}  // namespace\n")
+    TOOL = os.path.join(SITE, "build.py")
+
+    def site(self, **files):
+        self.checkout({"README.md": "# Zoo\n\nA `zoo::Pet`, [more](docs/a.md).\n", "docs/a.md": "# A\n",
+                       "lib/README.md": "| [`zoo`](zoo/README.md) | pets | core |\n",
+                       "docs/site/navigation.txt": "Start\n  README.md Overview\n  docs/a.md A\n",
+                       "include/apiserver/zoo/pet.h": self.HEADER, **files})
+        return self.run_tool(self.TOOL, "--out", os.path.join(self.root, "out"))
+
+    def test_a_whole_site_is_made(self):
+        code, output = self.site()
+        self.assertEqual(code, 0, output)
+        text = self.text("out/html/index.html")
+        self.assertIn('<a class="name" href="classapiserver_1_1zoo_1_1Pet.html"><code>zoo::Pet</code></a>', text)
+        self.assertIn('<a href="index.html" aria-current="page">Overview</a>', text)
+
+    def test_faults_are_told(self):
+        bare = self.HEADER.replace("  // Eats.\n", "").replace(" public:\n", " public:\n\n")
+        for files, words in (({"include/apiserver/zoo/pet.h": bare}, "Member Eat() (function)"),
+                             ({"docs/b.md": "# B\n"}, "navigation.txt does not have docs/b.md"),
+                             ({"docs/a.md": "# A\n[x](#y)\n"}, "docs_a.html has no anchor #docs_a-y")):
+            code, output = self.site(**files)
+            self.assertEqual(code, 1, output)
+            self.assertIn(words, output)
 
 
 if __name__ == "__main__":
