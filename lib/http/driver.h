@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,15 @@ class ExchangeDriver final : public Exchange,
 
   // Begins with the first filter. `stream` is told until the answer is over.
   void Start(ServerStream& stream);
+  // A request that is to start, and its stream.
+  struct Arrival {
+    std::shared_ptr<ExchangeDriver> driver;
+    ServerStream* stream;
+    bool in_line = true;  // Neither alone nor answered yet. Belongs to StartTogether().
+  };
+  // Starts requests of one service. Each filter begins with all of them before the next one does.
+  // Throws what the first that failed has thrown, after the others.
+  static void StartTogether(std::span<Arrival> arrivals);
   // Pass on the request's body as it arrives.
   void BodyData(std::string_view bytes) {
     if (incoming_) incoming_->Data(bytes);
@@ -181,6 +191,14 @@ class ExchangeDriver final : public Exchange,
   bool BeginLater(Step& step, bool on_loop);
   // Goes on on the pool: with `work`, or with the filter that said kWouldBlock.
   void HandToPool(UniqueFunction<Step()> work);
+  // Makes `stream` the one that is told, and the request one that runs.
+  void Attach(ServerStream& stream);
+  // The parts of StartTogether(). False: the request goes on alone, or has ended.
+  bool BeginInLine(const Filter& filter, std::exception_ptr& thrown);
+  bool HandleInLine(std::exception_ptr& thrown);
+  void GoOnAlone(Step step, std::exception_ptr& thrown);
+  bool MayAnswerInLine() const;
+  void AnswerInLine(bool dressed, std::exception_ptr& thrown);
   // Begin one filter, or the handler behind the last. Exceptions become errors.
   Step BeginAt(std::size_t index);
   Step BeginNext();
@@ -199,8 +217,11 @@ class ExchangeDriver final : public Exchange,
   void SendPlain(const Status& error);
   // Hands the stored answer to the transport, once.
   void StartAnswer();
+  // `dressed`: no filter's Head() has failed.
+  void GiveAnswer(bool dressed);
   // Calls Head of the filters. False: one of them has thrown.
   bool RunHeads();
+  bool RunHead(const Filter& filter);
   // Calls End of the filters once the answer is over and no step runs.
   void EndIfQuiet();
   void PullSource();
@@ -208,6 +229,8 @@ class ExchangeDriver final : public Exchange,
   void KeepToLength(Filled& filled) const;
   std::unique_ptr<BodyCollector> NewCollector(const IncomingBody& body) const;
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);
+  // Follows the last step.
+  void LeaveSteps();
   // Gives the memory of the request back once its last step is done.
   void LetRequestGo();
   // The error of a request whose step has thrown.
@@ -236,6 +259,7 @@ class ExchangeDriver final : public Exchange,
   std::array<std::atomic<bool>, 2> deadline_set_{};  // Indexed by Span.
   bool rerun_ = false;
   bool running_ = false;
+  bool in_line_ = false;  // StartTogether() takes the answer when the handler is done.
   bool ended_ = false;
 
   // The answer. Written by the claimant; read on the loop once `stored_` is set.

@@ -149,7 +149,11 @@ Status ExchangeDriver::Upgrade(ResponseHead head,
 
 void ExchangeDriver::StartAnswer() {
   if (std::exchange(answer_started_, true)) return;
-  if (!RunHeads()) {
+  GiveAnswer(RunHeads());
+}
+
+void ExchangeDriver::GiveAnswer(bool dressed) {
+  if (!dressed) {
     // The answer cannot be dressed as it must be: a bare 500 instead.
     DropSource();
     queue_.Clear();
@@ -175,15 +179,20 @@ bool ExchangeDriver::RunHeads() {
   std::optional<ResponseHead> verbatim;
   if (head_.verbatim) verbatim = head_;
   for (std::size_t i = begun_.load(); i-- > 0;) {
-    try {
-      service_.filters[i]->Head(*this, head_);
-    } catch (...) {
-      (void)CaughtError(service_.filters[i]->name());
-      return false;
-    }
+    if (!RunHead(*service_.filters[i])) return false;
   }
   if (verbatim) head_ = *std::move(verbatim);
   return true;
+}
+
+bool ExchangeDriver::RunHead(const Filter& filter) {
+  try {
+    filter.Head(*this, head_);
+    return true;
+  } catch (...) {
+    (void)CaughtError(filter.name());
+    return false;
+  }
 }
 
 bool ExchangeDriver::FetchBody() {

@@ -87,10 +87,14 @@ void Filter::Head(Exchange& /*exchange*/, ResponseHead& /*head*/) const {}
 
 void Filter::End(Exchange& /*exchange*/, const Outcome& /*outcome*/) const {}
 
-void ExchangeDriver::Start(ServerStream& stream) {
+void ExchangeDriver::Attach(ServerStream& stream) {
   stream_ = &stream;
   if (incoming_) incoming_->Attach(stream);
   running_ = true;
+}
+
+void ExchangeDriver::Start(ServerStream& stream) {
+  Attach(stream);
   Advance(Step::Next(), true);
 }
 
@@ -273,7 +277,12 @@ void ExchangeDriver::Settle(Step result) {
       WriteError(Status(Reason::kInternalError, "no answer was written"));
     }
   }
+  if (in_line_ && MayAnswerInLine()) return;
   if (stored_.load() && !answer_over_) StartAnswer();
+  LeaveSteps();
+}
+
+void ExchangeDriver::LeaveSteps() {
   LetRequestGo();
   EndIfQuiet();
 }

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "http/driver.h"
 #include "http/host.h"
@@ -32,6 +34,9 @@ constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
 // Limits how much of a request is still read and dropped once its answer is complete.
 constexpr std::uint32_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
+// Limits the requests that go through the filters together: what all of them hold has to stay in a
+// CPU's second cache, beside the code.
+constexpr std::size_t kTogetherMax = 16;
 
 class Http2Server final : public Protocol, public Http2Connection {
  public:
@@ -50,6 +55,7 @@ class Http2Server final : public Protocol, public Http2Connection {
 
   nghttp2_session* session() override { return session_.get(); }
   Wire& wire() override { return wire_; }
+  bool TakesAnswer(Http2Stream& stream) override;
 
  private:
   static Http2Server& Of(void* user) { return *static_cast<Http2Server*>(user); }
@@ -65,7 +71,10 @@ class Http2Server final : public Protocol, public Http2Connection {
   int OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends);
   bool MayBegin(Request& request);
   void Refuse(std::int32_t id, int code);
-  void Begin(Http2Stream& stream, bool ends);
+  void Begin(Http2Stream& stream);
+  void StartArrived();
+  void SubmitAnswers();
+  void EndSent();
   Http2Stream* Find(std::int32_t id);
   Http2Stream* Arriving(std::int32_t id);
   void Link(std::unique_ptr<Http2Stream> stream);
@@ -94,8 +103,14 @@ class Http2Server final : public Protocol, public Http2Connection {
   bool head_open_ = false;
   std::string host_;                 // The last one that was well formed.
   Http2Stream* arriving_ = nullptr;  // The stream of the head that arrives. Null: not known.
-  bool settled_ = false;             // The client's first SETTINGS came.
-  Clock::Monotonic since_;           // Idle, or waiting for the rest of a head.
+  // Streams at one stage of their way, which go on together as the README says.
+  std::vector<Http2Stream*> arrived_;  // Complete heads.
+  std::vector<ExchangeDriver::Arrival> starting_;
+  std::vector<Http2Stream*> answered_;              // Whole answers of those that start.
+  std::vector<std::unique_ptr<Http2Stream>> sent_;  // Closed by a frame that was sent.
+  bool producing_ = false;
+  bool settled_ = false;    // The client's first SETTINGS came.
+  Clock::Monotonic since_;  // Idle, or waiting for the rest of a head.
   std::optional<Clock::Monotonic> drain_until_;
   std::optional<Clock::Monotonic> ping_at_;
   bool drained_ = false;
@@ -180,7 +195,12 @@ void Http2Server::Produce(std::string& out, std::size_t limit) {
   if (ping_at_ && wire_.loop()->now() >= *ping_at_) AskWhetherSeen();
   if (drain_until_ && wire_.loop()->now() >= *drain_until_) FinishDrain();
   if (discard_until_ && wire_.loop()->now() >= *discard_until_) EndDiscarding();
-  if (!SendTo(session_.get(), out, limit)) {
+  StartArrived();
+  producing_ = true;
+  const bool sent = SendTo(session_.get(), out, limit);
+  producing_ = false;
+  EndSent();
+  if (!sent) {
     state_ = State::kBroken;
     return;
   }
@@ -280,6 +300,8 @@ void Http2Server::EndDiscarding() {
 }
 
 void Http2Server::OnClosed(const Status& why) {
+  StartArrived();
+  EndSent();
   state_ = State::kBroken;
   while (streams_) {
     const std::unique_ptr<Http2Stream> stream = Unlink(*streams_);
@@ -321,9 +343,13 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
   head_open_ = true;
   since_ = wire_.loop()->now();
   arriving_ = Find(id);
-  if (arriving_ != nullptr) return 0;  // Trailers.
+  if (arriving_ != nullptr) {  // Trailers.
+    StartArrived();
+    return 0;
+  }
   // A reset stream makes room for nghttp2, but what it started may still run.
-  if (count_->live >= config_->options.streams_max || head_bytes_ > kHeadBytesMax) {
+  if (count_->live + arrived_.size() >= config_->options.streams_max ||
+      head_bytes_ > kHeadBytesMax) {
     (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
     return 0;
   }
@@ -400,6 +426,7 @@ int Http2Server::OnFrame(const nghttp2_frame& frame) {
       return stream != nullptr ? OnHeadersEnd(*stream, id, ends) : 0;
     }
     case NGHTTP2_DATA:
+      StartArrived();
       if (Http2Stream* stream = Find(id); stream != nullptr && ends) {
         stream->remote_ended = true;
         if (stream->exchange) stream->exchange->BodyEnd();
@@ -422,7 +449,7 @@ int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   } else if (!MayBegin(stream.asked->request)) {
     Refuse(id, 400);
   } else {
-    Begin(stream, ends);
+    arrived_.push_back(&stream);
   }
   return 0;
 }
@@ -446,7 +473,7 @@ void Http2Server::Refuse(std::int32_t id, int code) {
   (void)nghttp2_submit_response(session_.get(), id, block.data(), block.size(), nullptr);
 }
 
-void Http2Server::Begin(Http2Stream& stream, bool ends) {
+void Http2Server::Begin(Http2Stream& stream) {
   Request& request = stream.asked->request;
   request.http_major = 2;
   request.remote_address = origin_.remote_address;
@@ -455,15 +482,50 @@ void Http2Server::Begin(Http2Stream& stream, bool ends) {
   ExchangeDriver::Setup setup;
   setup.loop = wire_.loop();
   setup.service = config_->service;
-  setup.body.present = !ends && !(stream.has_length && stream.length == 0);
+  setup.body.present = !stream.remote_ended && !(stream.has_length && stream.length == 0);
   if (stream.has_length) setup.body.length = stream.length;
   setup.count = count_;
   setup.asked = std::move(stream.asked);
   stream.exchange = std::make_shared<ExchangeDriver>(std::move(setup));
-  stream.exchange->Start(stream);
+}
+
+// Comes before anything else that happens to a stream whose head has arrived.
+void Http2Server::StartArrived() {
+  if (arrived_.empty()) return;
+  sent_.reserve(arrived_.size());
+  starting_.clear();
+  for (Http2Stream* const stream : arrived_) {
+    if (!stream->exchange) Begin(*stream);  // It may have one from a call that has thrown.
+    starting_.push_back({stream->exchange, stream});
+  }
+  arrived_.clear();
+  for (std::span<ExchangeDriver::Arrival> left = starting_; !left.empty();) {
+    const std::size_t next = std::min(left.size(), kTogetherMax);
+    ExchangeDriver::StartTogether(left.first(next));
+    left = left.subspan(next);
+  }
+  starting_.clear();
+  SubmitAnswers();
+}
+
+bool Http2Server::TakesAnswer(Http2Stream& stream) {
+  if (starting_.empty()) return false;
+  answered_.push_back(&stream);
+  return true;
+}
+
+void Http2Server::SubmitAnswers() {
+  for (Http2Stream* const stream : answered_) stream->SubmitAnswer();
+  answered_.clear();
+}
+
+void Http2Server::EndSent() {
+  for (const auto& stream : sent_) stream->exchange->AnswerOver(true);
+  sent_.clear();
 }
 
 int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
+  StartArrived();
   Http2Stream* stream = Find(id);
   if (stream != nullptr && stream->exchange) {
     stream->expect_continue = false;
@@ -498,17 +560,22 @@ int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
 int Http2Server::OnStreamClose(std::int32_t id, std::uint32_t code) {
   Http2Stream* found = Find(id);
   if (found == nullptr) return 0;
-  const std::unique_ptr<Http2Stream> stream = Unlink(*found);
+  if (!producing_) StartArrived();
+  std::unique_ptr<Http2Stream> stream = Unlink(*found);
   head_bytes_ -= stream->head_bytes;
   if (!streams_) since_ = wire_.loop()->now();
   if (head_open_ && !stream->exchange) head_open_ = false;
-  const auto exchange = std::move(stream->exchange);
-  if (!exchange) return 0;
+  ExchangeDriver* const exchange = stream->exchange.get();
+  if (exchange == nullptr) return 0;
   if (const std::size_t unread = exchange->unread_body()) {
     (void)nghttp2_session_consume_connection(session_.get(), unread);
   }
   if (code == NGHTTP2_NO_ERROR && exchange->started() && !stream->sending()) {
-    exchange->AnswerOver(true);
+    if (producing_ && sent_.size() < sent_.capacity()) {
+      sent_.push_back(std::move(stream));  // Throws nothing: an exchange that is lost never ends.
+    } else {
+      exchange->AnswerOver(true);
+    }
   } else if (stream->aborted()) {
     exchange->AnswerOver(false);
   } else {

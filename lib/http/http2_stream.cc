@@ -62,6 +62,12 @@ void Http2Stream::OnHeadSent() {
 }
 
 void Http2Stream::OnAnswer() {
+  if (exchange->kind() == ExchangeDriver::Kind::kSend && connection_.TakesAnswer(*this)) return;
+  SubmitAnswer();
+}
+
+void Http2Stream::SubmitAnswer() {
+  if (!exchange) return;
   const ResponseHead& head = exchange->head();
   const bool bodiless = head.code == 204 || head.code == 304;
   const std::optional<std::uint64_t> bytes = exchange->announced_bytes();

@@ -13,6 +13,9 @@
 
 namespace apiserver::inline v0::http {
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): nothing derives from it
+class Http2Stream;
+
 // A stream's view of the connection that it belongs to.
 class Http2Connection {
  public:
@@ -20,6 +23,8 @@ class Http2Connection {
   virtual Wire& wire() = 0;
   // Begins a graceful GOAWAY.
   virtual void Drain() = 0;
+  // Returns whether the connection calls SubmitAnswer() of `stream` itself, before its next output.
+  virtual bool TakesAnswer(Http2Stream& stream) = 0;
 
  protected:
   ~Http2Connection() = default;
@@ -39,6 +44,8 @@ class Http2Stream final : public ServerStream {
   void OnBodyConsumed(std::size_t bytes) override;
   void Cut() override;
 
+  // Gives nghttp2 the answer.
+  void SubmitAnswer();
   // Called when nghttp2 has sent a head.
   void OnHeadSent();
   // Gives nghttp2 the DATA of the answer.

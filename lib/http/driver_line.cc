@@ -1,0 +1,80 @@
+#include <exception>
+#include <utility>
+
+#include "http/driver.h"
+
+// Requests that arrived together and stand in line at each filter: before the next one begins, a
+// filter has begun with all of them, and so it is with the heads of their answers. The code of all
+// filters is larger than a CPU's first cache, of which a request alone would find little that the
+// one before has left there.
+namespace apiserver::v0::http {
+
+void ExchangeDriver::GoOnAlone(Step step, std::exception_ptr& thrown) {
+  try {
+    Advance(std::move(step), true);
+  } catch (...) {
+    if (!thrown) thrown = std::current_exception();
+  }
+}
+
+bool ExchangeDriver::BeginInLine(const Filter& filter, std::exception_ptr& thrown) {
+  begun_.store(++next_, std::memory_order_release);
+  try {
+    Step step = filter.Begin(*this);
+    if (step.kind_ == Step::Kind::kNext && !cut_.load()) return true;
+    GoOnAlone(std::move(step), thrown);
+  } catch (...) {
+    GoOnAlone(CaughtInStep(filter.name()), thrown);
+  }
+  return false;
+}
+
+bool ExchangeDriver::HandleInLine(std::exception_ptr& thrown) {
+  in_line_ = true;
+  GoOnAlone(Step::Next(), thrown);
+  in_line_ = false;
+  return !running_ && MayAnswerInLine();
+}
+
+bool ExchangeDriver::MayAnswerInLine() const {
+  return stored_.load() && !answer_over_ && !answer_started_ && !head_.verbatim;
+}
+
+void ExchangeDriver::AnswerInLine(bool dressed, std::exception_ptr& thrown) {
+  try {
+    answer_started_ = true;
+    GiveAnswer(dressed);
+    LeaveSteps();
+  } catch (...) {
+    if (!thrown) thrown = std::current_exception();
+  }
+}
+
+void ExchangeDriver::StartTogether(std::span<Arrival> arrivals) {
+  if (arrivals.empty()) return;
+  std::exception_ptr thrown;
+  for (const Arrival& arrival : arrivals) arrival.driver->Attach(*arrival.stream);
+  const auto& filters = arrivals[0].driver->service_.filters;
+  for (const auto& filter : filters) {
+    for (Arrival& arrival : arrivals) {
+      if (!arrival.in_line) continue;
+      arrival.in_line = arrival.driver->BeginInLine(*filter, thrown);
+    }
+  }
+  for (Arrival& arrival : arrivals) {
+    if (arrival.in_line) arrival.in_line = arrival.driver->HandleInLine(thrown);
+  }
+  for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
+    for (Arrival& arrival : arrivals) {
+      if (!arrival.in_line || arrival.driver->RunHead(**filter)) continue;
+      arrival.in_line = false;
+      arrival.driver->AnswerInLine(false, thrown);
+    }
+  }
+  for (const Arrival& arrival : arrivals) {
+    if (arrival.in_line) arrival.driver->AnswerInLine(true, thrown);
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+}  // namespace apiserver::v0::http

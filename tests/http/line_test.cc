@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "support.h"
+
+namespace http_test {
+namespace {
+
+// Requests of one connection that come in one piece are led through the filters together.
+// driver_line.cc has the reason.
+
+const std::string kHello = std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") +
+                           std::string("\0\0\0\4\0\0\0\0\0", 9);  // An empty SETTINGS.
+
+std::string PieceOf(char type, char flags, char stream, const std::string& payload) {
+  const std::string head{0, 0, static_cast<char>(payload.size()), type, flags, 0, 0, 0, stream};
+  return head + payload;
+}
+
+// HEADERS of a request for `path`, with the method of HPACK's static table.
+std::string HeadOf(char stream, const std::string& path, char method = '\x82', char flags = 5) {
+  return PieceOf(
+      1, flags, stream,
+      method + std::string("\x86\x04") + static_cast<char>(path.size()) + path + "\x41\x01x");
+}
+
+std::string Get(char stream, const std::string& path) { return HeadOf(stream, path); }
+
+std::string ResetOf(char stream) { return PieceOf(3, 0, stream, std::string("\0\0\0\x08", 4)); }
+
+std::string PathOf(Exchange& exchange) { return std::string(exchange.request().path); }
+
+Step Tell(Exchange& exchange, const std::string& text) {
+  return Answer(exchange, "<" + text + ">");
+}
+
+std::vector<std::string> InOrder(std::vector<std::string> lines) {
+  std::ranges::sort(lines);
+  return lines;
+}
+
+// Adds a filter that tells the journal of each request, before and after.
+void AddWitness(TestService& service, Journal& journal, const std::string& name) {
+  LambdaFilter& filter = service.AddFilter();
+  filter.begin = [&journal, name](Exchange& exchange) {
+    journal.Add(name + PathOf(exchange));
+    return Step::Next();
+  };
+  filter.head = [&journal, name](Exchange& exchange, ResponseHead&) {
+    journal.Add("~" + name + PathOf(exchange));
+  };
+}
+
+TEST_CASE("http: each filter begins with all requests of a piece, and ends their heads so",
+          "[http]") {
+  Journal journal;
+  TestService service([&](Exchange& exchange) {
+    journal.Add("h" + PathOf(exchange));
+    return Tell(exchange, PathOf(exchange));
+  });
+  AddWitness(service, journal, "a");
+  AddWitness(service, journal, "b");
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/2") + Get(5, "/3"));
+
+  CHECK(client.ReadUntil("</3>").find("</1>") != std::string::npos);
+  CHECK(journal.Text() == "a/1 a/2 a/3 b/1 b/2 b/3 h/1 h/2 h/3 ~b/1 ~b/2 ~b/3 ~a/1 ~a/2 ~a/3");
+  CHECK(service.ends.AwaitCount(3));
+}
+
+TEST_CASE("http: a request that leaves the others at a filter holds none of them up", "[http]") {
+  TestService service([](Exchange& exchange) { return Tell(exchange, PathOf(exchange)); });
+  service.AddFilter().begin = [](Exchange& exchange) -> Step {
+    const std::string path = PathOf(exchange);
+    if (path == "/done") return Tell(exchange, "done");
+    if (path == "/error") return Status(Reason::kForbidden, "<error>");
+    if (path == "/throw") throw std::runtime_error("thrown");
+    if (path == "/pool") return Step::OnPool([] { return Step::Next(); });
+    if (path == "/block" && !exchange.ctx().may_block()) return Status(Reason::kWouldBlock, "");
+    if (path == "/later") {
+      return Step::Later([&exchange](Resume resume) {
+        exchange.pool().Post([resume = std::move(resume)]() mutable { resume(Step::Next()); });
+      });
+    }
+    return Step::Next();
+  };
+  Journal after;
+  AddWitness(service, after, "");
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/done") + Get(5, "/error") + Get(7, "/throw") +
+              Get(9, "/pool") + Get(11, "/block") + Get(13, "/later") + Get(15, "/2"));
+  REQUIRE(service.ends.AwaitCount(8));
+  client.Send(PieceOf(7, 0, 0, std::string(8, '\0')));
+  const std::string said = client.ReadAll();
+
+  for (const char* text :
+       {"</1>", "<done>", "<error>", "</pool>", "</block>", "</later>", "</2>"}) {
+    INFO(text);
+    CHECK(said.find(text) != std::string::npos);
+  }
+  CHECK(InOrder(service.ends.lines()) == std::vector<std::string>{"200 ok", "200 ok", "200 ok",
+                                                                  "200 ok", "200 ok", "200 ok",
+                                                                  "403 ok", "500 ok"});
+  const auto begun = after.lines();
+  for (const char* line : {"/done", "/error", "/throw"})
+    CHECK(std::ranges::count(begun, line) == 0);
+  for (const char* line : {"/1", "/pool", "/block", "/later", "/2"}) {
+    CHECK(std::ranges::count(begun, line) == 1);
+  }
+}
+
+TEST_CASE("http: a filter that throws at one head spoils that answer only", "[http]") {
+  TestService service([](Exchange& exchange) { return Tell(exchange, PathOf(exchange)); });
+  service.AddFilter().head = [](Exchange& exchange, ResponseHead&) {
+    if (PathOf(exchange) == "/2") throw std::runtime_error("thrown");
+  };
+  Journal outer;
+  AddWitness(service, outer, "");
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/2") + Get(5, "/3"));
+  const std::string said = client.ReadUntil("</3>");
+
+  CHECK(said.find("</1>") != std::string::npos);
+  CHECK(said.find("</2>") == std::string::npos);
+  CHECK(service.ends.AwaitCount(3));
+  CHECK(InOrder(service.ends.lines()) == std::vector<std::string>{"200 ok", "200 ok", "500 ok"});
+}
+
+}  // namespace
+}  // namespace http_test
