@@ -133,5 +133,77 @@ TEST_CASE("http: a filter that throws at one head spoils that answer only", "[ht
   CHECK(InOrder(service.ends.lines()) == std::vector<std::string>{"200 ok", "200 ok", "500 ok"});
 }
 
+TEST_CASE("http: a body in the same piece as its head reaches its own request", "[http]") {
+  TestService service(
+      [](Exchange& exchange) { return Tell(exchange, PathOf(exchange) + *exchange.body()); });
+  service.AddFilter().begin = [](Exchange& exchange) { return exchange.CollectBody(1000); };
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+  const std::string trailers("\x00\x01\x61\x01\x62", 5);
+
+  client.Send(kHello + Get(1, "/1") + HeadOf(3, "/2", '\x83', 4) + PieceOf(0, 1, 3, "two") +
+              HeadOf(5, "/3", '\x83', 4) + PieceOf(0, 0, 5, "thr") + PieceOf(0, 0, 5, "ee") +
+              PieceOf(1, 5, 5, trailers) + HeadOf(7, "/4", '\x83', 4) + PieceOf(0, 1, 7, "") +
+              HeadOf(9, "/5", '\x83', 4) + PieceOf(1, 5, 9, trailers));
+  REQUIRE(service.ends.AwaitCount(5));
+  client.Send(PieceOf(7, 0, 0, std::string(8, '\0')));
+  const std::string said = client.ReadAll();
+
+  for (const char* text : {"</1>", "</2two>", "</3three>", "</4>", "</5>"}) {
+    INFO(text);
+    CHECK(said.find(text) != std::string::npos);
+  }
+}
+
+TEST_CASE("http: a reset in the same piece as its head ends that request only", "[http]") {
+  Journal begun;
+  TestService service([](Exchange& exchange) { return Tell(exchange, PathOf(exchange)); });
+  AddWitness(service, begun, "");
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/2") + ResetOf(3) + Get(5, "/3") + ResetOf(5) +
+              Get(7, "/4"));
+  const std::string said = client.ReadUntil("</4>");
+
+  CHECK(said.find("</1>") != std::string::npos);
+  CHECK(service.ends.AwaitCount(4));
+  CHECK(InOrder(service.ends.lines()) ==
+        std::vector<std::string>{"200 cut", "200 cut", "200 ok", "200 ok"});
+}
+
+TEST_CASE("http: requests whose client leaves at once have begun and end once", "[http]") {
+  Journal begun;
+  TestService service([](Exchange& exchange) { return Tell(exchange, PathOf(exchange)); });
+  AddWitness(service, begun, "");
+  TestServer server(service.service, Wire::kHttp2);
+  {
+    RawClient client(server.listener().port());
+    client.Send(kHello + Get(1, "/1") + Get(3, "/2") + Get(5, "/3"));
+  }
+
+  CHECK(service.ends.AwaitCount(3));
+  server.StopListening();
+  CHECK(service.ends.lines().size() == 3);
+  CHECK(begun.lines().size() >= 3);
+}
+
+TEST_CASE("http: streams of one piece count against the limit before they start", "[http]") {
+  Journal begun;
+  TestService service([](Exchange& exchange) { return Tell(exchange, PathOf(exchange)); });
+  AddWitness(service, begun, "");
+  TestServer server(service.service, Wire::kHttp2, {.streams_max = 2});
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/2") + Get(5, "/3"));
+  REQUIRE(service.ends.AwaitCount(2));
+  client.Send(PieceOf(7, 0, 0, std::string(8, '\0')));
+  const std::string said = client.ReadAll();
+
+  // REFUSED_STREAM: the client may ask again.
+  CHECK(said.find(PieceOf(3, 0, 5, std::string("\0\0\0\x07", 4))) != std::string::npos);
+  CHECK(std::ranges::count(begun.lines(), "/3") == 0);
+}
+
 }  // namespace
 }  // namespace http_test
