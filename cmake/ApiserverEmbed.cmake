@@ -1,12 +1,66 @@
 # cmake -D name=NAME -D bytes=FILE -D source=FILE -D header=FILE -P ApiserverEmbed.cmake: writes the
 # source and the header of apiserver_add_api().
+#
+# cmake -D folder=FOLDER -D files=NAME,NAME... -D source=FILE -P ApiserverEmbed.cmake: writes the source
+# of lib/explorer/files.h, which holds each file as it is and compressed.
+
+# Sets <out> to a string literal of the bytes of <hex>, and <out>_size to their number.
+function(literal_of hex out)
+  string(LENGTH "${hex}" digits)
+  math(EXPR size "${digits} / 2")
+  string(REGEX REPLACE "(..)" "\\\\x\\1" content "${hex}")
+  # Thirty bytes a line: an editor may want to open it.
+  string(REPEAT "...." 30 line)
+  string(REGEX REPLACE "(${line})" "\\1\"\n    \"" content "${content}")
+  set(${out} "\"${content}\"" PARENT_SCOPE)
+  set(${out}_size ${size} PARENT_SCOPE)
+endfunction()
+
+if(files)
+  string(REPLACE "," ";" files "${files}")
+  set(constants "")
+  set(rows "")
+  foreach(file IN LISTS files)
+    file(READ ${folder}/${file} plain HEX)
+    file(SHA256 ${folder}/${file} hash)
+    string(SUBSTRING ${hash} 0 16 hash)
+    file(ARCHIVE_CREATE OUTPUT ${source}.gz PATHS ${folder}/${file}
+      FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
+    file(READ ${source}.gz packed HEX)
+    # The time of compression, bytes 4 to 7, would make each build another one.
+    string(SUBSTRING "${packed}" 0 8 magic)
+    string(SUBSTRING "${packed}" 16 -1 packed)
+    string(PREPEND packed ${magic} 00000000)
+    literal_of("${plain}" plain)
+    literal_of("${packed}" packed)
+    string(MAKE_C_IDENTIFIER k_${file} constant)
+    string(APPEND constants "constexpr char ${constant}[] =\n    ${plain};\n"
+                            "constexpr char ${constant}_gz[] =\n    ${packed};\n")
+    string(APPEND rows "    {\"${file}\", \"${hash}\", {${constant}, ${plain_size}}, "
+                       "{${constant}_gz, ${packed_size}}},\n")
+  endforeach()
+  file(REMOVE ${source}.gz)
+  file(WRITE ${source}
+"// Made by cmake/ApiserverEmbed.cmake.
+#include \"explorer/files.h\"
+
+namespace apiserver::v0::explorer {
+
+namespace {
+${constants}
+constexpr File kFiles[] = {
+${rows}};
+}  // namespace
+
+std::span<const File> Files() { return kFiles; }
+
+}  // namespace apiserver::v0::explorer
+")
+  return()
+endif()
+
 file(READ ${bytes} content HEX)
-string(LENGTH "${content}" digits)
-math(EXPR size "${digits} / 2")
-string(REGEX REPLACE "(..)" "\\\\x\\1" content "${content}")
-# Thirty bytes a line: an editor may want to open it.
-string(REPEAT "...." 30 line)
-string(REGEX REPLACE "(${line})" "\\1\"\n    \"" content "${content}")
+literal_of("${content}" content)
 
 file(WRITE ${header}.new
 "// Made by apiserver_add_api(${name}).
@@ -33,8 +87,8 @@ namespace ${name} {
 std::string_view Descriptors();
 std::string_view Descriptors() {
   static constexpr char kBytes[] =
-    \"${content}\";
-  return {kBytes, ${size}};
+    ${content};
+  return {kBytes, ${content_size}};
 }
 
 }  // namespace ${name}

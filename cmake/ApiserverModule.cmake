@@ -24,7 +24,7 @@ set(APISERVER_ROOMS_FUZZED
 # Rooms whose code runs when a program starts, seldom, or in tests, and kinds and controllers, whose share
 # of a request is small: optimized for size, which takes g++ half the time.
 set(APISERVER_ROOMS_FOR_SIZE
-  options program generator testing.server testing.storage delegation server.debug groups aggregator storage.kms
+  options program explorer generator testing.server testing.storage delegation server.debug groups aggregator storage.kms
   client.cpprest cpprest apiextensions controlplane openapi discovery client controller admission)
 
 # Rooms whose code runs for every request, where g++ inlines as if each source were compiled alone.

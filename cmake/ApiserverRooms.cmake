@@ -19,15 +19,16 @@ set(APISERVER_ROOMS
 
 # Leaves, linked by programs: no room may depend on one. A leaf may use every room and the leaves before it.
 set(APISERVER_LEAVES
-  storage.rocks storage.etcd storage.kms client.cpprest cpprest testing.storage testing.server
+  storage.rocks storage.etcd storage.kms client.cpprest cpprest explorer testing.storage testing.server
   program.signals program generator)
 
 # The components of the CMake package beside `core`, which is every room not named here.
-set(APISERVER_COMPONENTS core controlplane rocks etcd http-client testing signals program generator)
+set(APISERVER_COMPONENTS core controlplane rocks etcd http-client explorer testing signals program generator)
 set(APISERVER_COMPONENT_controlplane groups apiextensions aggregator controlplane)
 set(APISERVER_COMPONENT_rocks storage.rocks)
 set(APISERVER_COMPONENT_etcd storage.etcd storage.kms)
 set(APISERVER_COMPONENT_http-client client.cpprest cpprest)
+set(APISERVER_COMPONENT_explorer explorer)
 set(APISERVER_COMPONENT_testing testing.storage testing.server)
 set(APISERVER_COMPONENT_signals program.signals)
 set(APISERVER_COMPONENT_program program)
