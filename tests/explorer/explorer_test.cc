@@ -74,8 +74,8 @@ TEST_CASE("explorer: files are sent compressed to browsers, and unpack to themse
     CHECK(gunzip.ended());
     CHECK(plain.body == file.plain);
   }
-  CHECK(server->Call("GET", "/explorer/icon.svg", "", Gzip()).headers.Get("Content-Type") ==
-        "image/svg+xml");
+  CHECK(server->Call("GET", "/explorer/app.js", "", Gzip()).headers.Get("Content-Type") ==
+        "text/javascript; charset=utf-8");
 }
 
 TEST_CASE("explorer: gzip with the weight 0 is not sent", "[explorer]") {
@@ -94,30 +94,30 @@ TEST_CASE("explorer: gzip with the weight 0 is not sent", "[explorer]") {
 
 TEST_CASE("explorer: a page that the browser has is not sent again", "[explorer]") {
   const auto server = StartWithExplorer();
-  const auto first = server->Call("GET", "/explorer/icon.svg", "", Gzip());
+  const auto first = server->Call("GET", "/explorer/app.js", "", Gzip());
   const std::string etag(first.headers.Get("ETag"));
 
-  const auto again = server->Call("GET", "/explorer/icon.svg", "", Gzip(etag));
+  const auto again = server->Call("GET", "/explorer/app.js", "", Gzip(etag));
 
   CHECK(again.code == 304);
   CHECK(again.body.empty());
   CHECK(again.headers.Get("ETag") == etag);
   CHECK(again.headers.Get("Cache-Control") == "no-cache");
-  CHECK(server->Call("GET", "/explorer/icon.svg", "", Gzip("\"x\", W/" + etag)).code == 304);
-  CHECK(server->Call("GET", "/explorer/icon.svg", "", Gzip("*")).code == 304);
-  CHECK(server->Call("GET", "/explorer/icon.svg", "", Gzip("\"x\"")).code == 200);
-  CHECK(server->Call("GET", "/explorer/index.html", "", Gzip(etag)).code == 200);
+  CHECK(server->Call("GET", "/explorer/app.js", "", Gzip("\"x\", W/" + etag)).code == 304);
+  CHECK(server->Call("GET", "/explorer/app.js", "", Gzip("*")).code == 304);
+  CHECK(server->Call("GET", "/explorer/app.js", "", Gzip("\"x\"")).code == 200);
+  CHECK(server->Call("GET", "/explorer/style.css", "", Gzip(etag)).code == 200);
 }
 
 TEST_CASE("explorer: HEAD has the headers and no body", "[explorer]") {
   const auto server = StartWithExplorer();
-  const auto get = server->Call("GET", "/explorer/index.html", "", Gzip());
+  const auto get = server->Call("GET", "/explorer/style.css", "", Gzip());
 
-  const auto head = server->Call("HEAD", "/explorer/index.html", "", Gzip());
+  const auto head = server->Call("HEAD", "/explorer/style.css", "", Gzip());
 
   CHECK(head.code == 200);
   CHECK(head.headers.Get("ETag") == get.headers.Get("ETag"));
-  CHECK(head.headers.Get("Content-Type") == "text/html; charset=utf-8");
+  CHECK(head.headers.Get("Content-Type") == "text/css; charset=utf-8");
   CHECK(head.headers.Get("Content-Encoding") == "gzip");
 }
 

@@ -26,3 +26,25 @@ TEST_CASE("explorer: embedded files unpack to themselves, and their hashes diffe
   CHECK(explorer::FindFile("index") == nullptr);
   CHECK(explorer::FindFile("") == nullptr);
 }
+
+TEST_CASE("explorer: all but the editor is at most 40 KiB compressed", "[explorer]") {
+  std::size_t bytes = 0;
+  std::size_t editor = 0;
+  for (const explorer::File& file : explorer::Files()) {
+    (file.name == "editor.js" ? editor : bytes) += file.gzip.size();
+  }
+
+  CHECK(bytes <= 40 << 10);
+  CHECK(editor > 0);
+}
+
+TEST_CASE("explorer: index.html loads each module ahead, but not the editor", "[explorer]") {
+  const std::string_view index = explorer::FindFile("index.html")->plain;
+
+  for (const explorer::File& file : explorer::Files()) {
+    if (!file.name.ends_with(".js")) continue;
+    CAPTURE(std::string(file.name));
+    const bool loaded = index.find("\"" + std::string(file.name) + "\"") != std::string_view::npos;
+    CHECK(loaded == (file.name != "editor.js"));
+  }
+}
