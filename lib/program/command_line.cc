@@ -45,6 +45,13 @@ void AddOwnFlags(CliFlags& flags, Values& values) {
       "Where objects, keys and the kubeconfig live (default: " + values.default_data_dir + ")"));
   flags.Show(*app.add_option("--kubeconfig-out", values.kubeconfig_out,
                              "Where to write the kubeconfig (default: <data-dir>/kubeconfig)"));
+  values.explorer_flag = flags.Add(
+      {.name = "--explorer",
+       .value = &values.explorer,
+       .help =
+           "Serve a web page at /explorer/ that shows and edits objects; the page is public, the "
+           "objects are not (default: true, and false behind an aggregator)",
+       .off_name = "--no-explorer"});
 }
 
 void AddLogFlags(CliFlags& flags, Values& values) {
@@ -107,6 +114,7 @@ std::string FinishFlags(Values& values) {
   if (values.storage.empty()) {
     values.storage = values.recommended.etcd.servers.empty() ? "rocks" : "etcd";
   }
+  if (!values.recommended.standalone && !values.explorer_flag->given) values.explorer = false;
   if (std::string problem = Problem(values); !problem.empty()) return problem;
   const std::vector<std::string> problems = values.recommended.Validate();
   return problems.empty() ? "" : problems.front();

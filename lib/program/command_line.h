@@ -19,7 +19,11 @@ struct Values {
       storage;  // "memory", "rocks" or "etcd". Empty: "etcd" if it has servers, else "rocks".
   std::string data_dir;        // Empty: `default_data_dir`.
   std::string kubeconfig_out;  // Empty: <data_dir>/kubeconfig.
-  std::uint32_t v = 0;         // Log verbosity; debug lines are logged from 4 on.
+  // Serves the Explorer. Unless a flag says so, a server behind an aggregator does not: its users
+  // reach the aggregator, not the server.
+  bool explorer = true;
+  options::FlagPtr explorer_flag;
+  std::uint32_t v = 0;  // Log verbosity; debug lines are logged from 4 on.
   std::string default_data_dir;
   std::function<void(options::FlagSet&)> add_program_flags;  // Program::add_flags.
 };

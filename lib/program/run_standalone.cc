@@ -1,5 +1,7 @@
 #include "apiserver/program/run_standalone.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -12,6 +14,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/verbosity.h"
+#include "apiserver/explorer/explorer.h"
 #include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/etcd/engine.h"
@@ -82,6 +85,14 @@ std::string Suggestions(const Program& program, const std::string& kubeconfig) {
   return text;
 }
 
+// The page's address with the administrator's token, which the page takes out of it. Only for a
+// terminal: logs keep what they are given, and a token does not belong there.
+std::string PageAddress(const std::string& url, const std::string& token) {
+  const std::string page = url + explorer::Options().path;
+  if (isatty(STDOUT_FILENO) == 0) return "or open: " + page + "\n";
+  return "or open, as the administrator:\n  " + page + "#token=" + token + "\n";
+}
+
 // Writes the kubeconfig and says what to do with it. Users of a server behind an aggregator have
 // the cluster's.
 void Announce(const Values& values, const Program& program, const server::Standalone& standalone,
@@ -103,7 +114,9 @@ void Announce(const Values& values, const Program& program, const server::Standa
   const std::string place =
       values.storage == "etcd" ? etcd.servers[0] + etcd.prefix : values.data_dir;
   text += " (" + values.storage + " in " + place + ")\n";
-  (void)Print({.text = text + Suggestions(program, values.kubeconfig_out)});
+  text += Suggestions(program, values.kubeconfig_out);
+  if (values.explorer) text += PageAddress(standalone.Url(port), standalone.token);
+  (void)Print({.text = text});
 }
 
 // Returns the part of the configuration that no flag changes.
@@ -176,6 +189,7 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   RETURN_IF_ERROR(
       InstallGroups({values.recommended, made, tokens, !program.tokens, *log}, *api, stores));
   RETURN_IF_ERROR(program.install(*api, stores));
+  if (values.explorer) RETURN_IF_ERROR(explorer::Install(*api));
   RETURN_IF_ERROR(api->PrepareRun());
 
   exit_code = RunUntilSignal(*api, [&] { Announce(values, program, standalone, api->port()); });

@@ -79,7 +79,7 @@ TEST_CASE("program: a switch needs no value, takes one after =, and leaves the n
                      "--authentication-skip-lookup", "--authentication-tolerate-lookup-failure",
                      "--enable-bootstrap-token-auth", "--enable-garbage-collector",
                      "--enable-priority-and-fairness",
-                     "--encryption-provider-config-automatic-reload", "--profiling",
+                     "--encryption-provider-config-automatic-reload", "--explorer", "--profiling",
                      "--service-account-lookup", "--shutdown-send-retry-after", "--standalone",
                      "--watch-cache"});
   const auto is_set = [](const std::string& name, const std::string& argument) {
@@ -109,6 +109,21 @@ TEST_CASE("program: of a flag that is given twice the last value counts", "[prog
   // Lists grow.
   CHECK(line.values.recommended.etcd.servers ==
         std::vector<std::string>{"http://a", "http://b", "http://c"});
+}
+
+TEST_CASE("program: the Explorer is served standalone, and behind an aggregator if asked for",
+          "[program]") {
+  const auto serves = [](Words words) {
+    Line line;
+    CHECK(line.Read(std::move(words)) == "");
+    return line.values.explorer;
+  };
+
+  CHECK(serves({}));
+  CHECK_FALSE(serves({"--no-explorer"}));
+  CHECK_FALSE(serves({"--explorer=false"}));
+  CHECK_FALSE(serves({"--no-standalone"}));
+  CHECK(serves({"--no-standalone", "--explorer"}));
 }
 
 TEST_CASE("program: an empty value is not the next argument, and -v=2 is 2", "[program]") {

@@ -82,9 +82,11 @@ struct Program {
 };
 
 // Runs `program` with the flags of options::RecommendedOptions, --storage, --data-dir,
-// --kubeconfig-out, --v, --version and --help, and returns the exit code for main(): see above. It
-// serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends the process
-// at once. `<program> doctor` says what a server behind an aggregator lacks in its cluster;
+// --kubeconfig-out, --explorer, --v, --version and --help, and returns the exit code for main():
+// see above. It serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends
+// the process at once. A standalone server also serves the Explorer (explorer/explorer.h) unless
+// --no-explorer is given. `<program> doctor` says what a server behind an aggregator lacks in its
+// cluster;
 // `<program> crd` and `<program> openapi` print its kinds and documents without a server, having
 // called `install` alone; they fail where that needs what `open` or `complete` has made. A program
 // calls it once, on main's thread, before it starts threads of its own.
