@@ -163,11 +163,15 @@ TEST_CASE("explorer: the path without its slash leads to the page", "[explorer]"
 
 TEST_CASE("explorer: a path that cannot be is refused", "[explorer]") {
   const auto server = testing::StartWidgetServer();
+  server::GenericAPIServer& api = server->server();
 
   for (const char* path : {"", "/", "explorer/", "/explorer", "/apis/", "/apis/x/"}) {
     CAPTURE(path);
-    CHECK(explorer::Install(server->server(), {.path = path}).reason() == Reason::kInvalid);
+    CHECK(explorer::Install(api, {.path = path}).reason() == Reason::kInvalid);
   }
-  REQUIRE(explorer::Install(server->server()).ok());
-  CHECK(explorer::Install(server->server()).reason() == Reason::kConflict);
+  // [install]
+  const Status installed = explorer::Install(api);  // At /explorer/.
+  // [/install]
+  CHECK(installed.ok());
+  CHECK(explorer::Install(api).reason() == Reason::kConflict);
 }
