@@ -16,6 +16,7 @@
 #include "apiserver/controller/handlers.h"
 #include "apiserver/runtime/schema.h"
 #include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/server/eventually.h"
 #include "apiserver/testing/server/test_server.h"
 
 namespace controller_restarts_test {
@@ -144,14 +145,27 @@ void Write(client::Client& client, std::uint64_t seed) {
   }
 }
 
-template <class Done>
-bool Eventually(Done done) {
-  const auto until = RealClock().Now() + std::chrono::seconds(120);
-  while (!done()) {
-    if (RealClock().Now() > until) return false;
-    Notification().WaitFor(milliseconds(20));
+const testing::EventuallyOptions kPatiently{.timeout = std::chrono::seconds(120),
+                                            .interval = milliseconds(20)};
+
+// OK if both have the same versions; else an error that says what `have` lacks.
+Status Same(const std::map<std::string, std::string>& have,
+            const std::map<std::string, std::string>& stored) {
+  if (have == stored) return Status::Ok();
+  int missing = 0;
+  int stale = 0;
+  for (const auto& [name, version] : stored) {
+    const auto found = have.find(name);
+    if (found == have.end()) {
+      ++missing;
+    } else if (found->second != version) {
+      ++stale;
+    }
   }
-  return true;
+  const auto gone = have.size() + static_cast<std::size_t>(missing) - stored.size();
+  return Status(Reason::kConflict, std::to_string(missing) + " objects are missing, " +
+                                       std::to_string(stale) + " are of another version, " +
+                                       std::to_string(gone) + " should be gone");
 }
 
 TEST_CASE("controller: over restarts of the server no key is lost and none worked on twice",
@@ -198,14 +212,16 @@ TEST_CASE("controller: over restarts of the server no key is lost and none worke
 
     const auto stored = server.Stored();
     CHECK(stored.size() > kObjects / 2);
-    CHECK(Eventually([&] {
-      std::map<std::string, std::string> copy;
-      for (const auto& object : informer->List()) {
-        copy.emplace(object->name(), object->resource_version());
-      }
-      return copy == stored;
-    }));
-    CHECK(Eventually([&] { return view.versions() == stored; }));
+    CHECK(testing::Eventually(
+        [&] {
+          std::map<std::string, std::string> copy;
+          for (const auto& object : informer->List()) {
+            copy.emplace(object->name(), object->resource_version());
+          }
+          return Same(copy, stored);
+        },
+        kPatiently));
+    CHECK(testing::Eventually([&] { return Same(view.versions(), stored); }, kPatiently));
     CHECK(view.doubled == 0);
   }
   CHECK(view.turns > kObjects);
