@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/codec/json.h"
+#include "apiserver/patch/merge_patch.h"
 #include "apiserver/runtime/names.h"
 #include "apiserver/runtime/value.h"
 #include "base/status_macros.h"
@@ -32,6 +33,53 @@ Result<Operation> CreateNew(const Context& ctx, client::Client& client, client::
   target.name.clear();
   ASSIGN_OR_RETURN(auto created, client.Create(ctx, target, object));
   return Operation{.result = OperationResult::kCreated, .object = std::move(created)};
+}
+
+// Reads `target` into `before` and returns a changed copy of it. Null: there is none.
+Result<std::unique_ptr<Object>> ReadAndMutate(const Context& ctx, client::Client& client,
+                                              const client::Target& target,
+                                              const MutateFunction& mutate,
+                                              std::unique_ptr<Object>& before) {
+  auto read = client.Get(ctx, target);
+  if (!read.ok()) {
+    if (read.status().reason() == Reason::kNotFound) return std::unique_ptr<Object>();
+    return read.status();
+  }
+  before = std::move(*read);
+  std::unique_ptr<Object> changed = before->Clone();
+  RETURN_IF_ERROR(Mutate(target, mutate, *changed));
+  return changed;
+}
+
+// One of the two parts of an object that are written apart: its status, or all else.
+enum class Part : std::uint8_t { kObject, kStatus };
+
+Value PartOf(const Object& object, Part part, Arena& arena) {
+  runtime::MapBuilder members(arena);
+  for (const runtime::Member& member : object.root().members()) {
+    const Part its = member.key == "status" ? Part::kStatus : Part::kObject;
+    if (its == part) members.Add(member.key, member.value);
+  }
+  return members.Build();
+}
+
+// A change of an object.
+struct Change {
+  const Object& before;
+  const Object& after;
+};
+
+// Sends what has changed in one part of an object. Null: nothing has.
+client::Client::ObjectResult PatchPart(const Context& ctx, client::Client& client,
+                                       client::Target target, const Change& change, Part part) {
+  Arena arena;
+  const Value difference = patch::CreateMergePatch(PartOf(change.before, part, arena),
+                                                   PartOf(change.after, part, arena), arena);
+  if (difference.size() == 0) return std::unique_ptr<Object>();
+  if (part == Part::kStatus) target.subresource = "status";
+  client::Client::PatchBody patch{.media_type = "application/merge-patch+json", .text = ""};
+  codec::AppendJson(difference, patch.text);
+  return client.Patch(ctx, target, patch);
 }
 
 // The version may have changed since the reference was made.
@@ -92,16 +140,30 @@ void PutReference(Object& object, Value reference) {
 Result<Operation> CreateOrUpdate(const Context& ctx, client::Client& client,
                                  const client::Target& target, const runtime::KindPtr& kind,
                                  const MutateFunction& mutate) {
-  auto read = client.Get(ctx, target);
-  if (!read.ok()) {
-    if (read.status().reason() != Reason::kNotFound) return read.status();
-    return CreateNew(ctx, client, target, kind, mutate);
-  }
-  const std::unique_ptr<Object> changed = (*read)->Clone();
-  RETURN_IF_ERROR(Mutate(target, mutate, *changed));
-  if (changed->root() == (*read)->root()) return Operation{.object = std::move(*read)};
-  ASSIGN_OR_RETURN(auto updated, client.Update(ctx, target, *changed));
+  std::unique_ptr<Object> before;
+  ASSIGN_OR_RETURN(const auto after, ReadAndMutate(ctx, client, target, mutate, before));
+  if (!after) return CreateNew(ctx, client, target, kind, mutate);
+  if (after->root() == before->root()) return Operation{.object = std::move(before)};
+  ASSIGN_OR_RETURN(auto updated, client.Update(ctx, target, *after));
   return Operation{.result = OperationResult::kUpdated, .object = std::move(updated)};
+}
+
+Result<Operation> CreateOrPatch(const Context& ctx, client::Client& client,
+                                const client::Target& target, const runtime::KindPtr& kind,
+                                const MutateFunction& mutate) {
+  std::unique_ptr<Object> before;
+  ASSIGN_OR_RETURN(const auto after, ReadAndMutate(ctx, client, target, mutate, before));
+  if (!after) return CreateNew(ctx, client, target, kind, mutate);
+  const Change change{*before, *after};
+  ASSIGN_OR_RETURN(auto patched, PatchPart(ctx, client, target, change, Part::kObject));
+  ASSIGN_OR_RETURN(auto status, PatchPart(ctx, client, target, change, Part::kStatus));
+  if (status) {
+    return Operation{
+        .result = patched ? OperationResult::kUpdatedStatus : OperationResult::kUpdatedStatusOnly,
+        .object = std::move(status)};
+  }
+  if (patched) return Operation{.result = OperationResult::kUpdated, .object = std::move(patched)};
+  return Operation{.object = std::move(before)};
 }
 
 client::Client::ObjectResult Apply(const Context& ctx, client::Client& client,

@@ -13,6 +13,7 @@ namespace controller_test {
 namespace {
 
 using namespace apiserver;
+using controller::CreateOrPatch;
 using controller::CreateOrUpdate;
 using controller::OperationResult;
 using runtime::Object;
@@ -96,6 +97,104 @@ TEST_CASE("controller: errors of a create or update are the reconciler's", "[con
     CHECK(CreateOrUpdate(kCtx, *client, kTomsMap, ConfigMap(), Set("mouse")).status().reason() ==
           Reason::kServiceUnavailable);
   }
+}
+
+const client::Target kNode{.resource = {"", "v1", "nodes"}, .name = "n"};
+
+runtime::KindPtr Node() { return runtime::Kind::Untyped({"", "v1", "Node"}); }
+
+// Sets a label, and a field of the status. Null: leaves it as it is.
+controller::MutateFunction Mark(const char* zone, const char* architecture) {
+  return [zone, architecture](Object& node) {
+    if (zone != nullptr) node.Edit("metadata", "labels", "zone") = zone;
+    if (architecture != nullptr) node.Edit("status", "nodeInfo", "architecture") = architecture;
+    return Status::Ok();
+  };
+}
+
+TEST_CASE("controller: a patch sends what has changed, the status apart", "[controller]") {
+  const auto server = StartCluster();
+  auto gate = std::make_shared<GatedConnection>(server->server().LoopbackConnection());
+  const auto client = client::NewClient(gate);
+  // Returns the result of a call, with the requests that it has made.
+  const auto done = [&](const char* zone, const char* architecture) {
+    const std::size_t before = gate->requests().size();
+    const auto operation = CreateOrPatch(kCtx, *client, kNode, Node(), Mark(zone, architecture));
+    INFO(operation.status().ToString());
+    REQUIRE(operation.ok());
+    const auto requests = gate->requests();
+    std::string all = std::to_string(static_cast<int>(operation->result));
+    for (std::size_t i = before; i < requests.size(); ++i) all += ", " + requests[i];
+    const auto stored = server->client().Get(kCtx, kNode);
+    CHECK(stored.value()->root() == operation->object->root());
+    return all;
+  };
+  const std::string get = ", GET /api/v1/nodes/n";
+  const std::string patch = ", PATCH /api/v1/nodes/n";
+  const auto code = [](OperationResult result) { return std::to_string(static_cast<int>(result)); };
+
+  CHECK(done("a", nullptr) == code(OperationResult::kCreated) + get + ", POST /api/v1/nodes");
+  CHECK(done("a", nullptr) == code(OperationResult::kUnchanged) + get);
+  CHECK(done("b", nullptr) == code(OperationResult::kUpdated) + get + patch);
+  CHECK(done("b", "arm") == code(OperationResult::kUpdatedStatusOnly) + get + patch + "/status");
+  CHECK(done("c", "x86") ==
+        code(OperationResult::kUpdatedStatus) + get + patch + patch + "/status");
+  const auto node = server->client().Get(kCtx, kNode).value();
+  CHECK((*node)["metadata"]["labels"]["zone"].AsString() == "c");
+  CHECK((*node)["status"]["nodeInfo"]["architecture"].AsString() == "x86");
+
+  SECTION("what is erased is removed") {
+    const auto erased = CreateOrPatch(kCtx, *client, kNode, Node(), [](Object& object) {
+      object.Erase("metadata", "labels", "zone");
+      return Status::Ok();
+    });
+    CHECK(erased.value().result == OperationResult::kUpdated);
+    CHECK((*erased.value().object)["metadata"]["labels"]["zone"].is_null());
+  }
+}
+
+TEST_CASE("controller: a patch leaves what others write, and wins over it", "[controller]") {
+  const auto server = StartCluster();
+  client::Client& client = server->client();
+  REQUIRE(CreateOrPatch(kCtx, client, kTomsMap, ConfigMap(), Set("mouse")).ok());
+  // Another writer changes both fields between the read and the patch.
+  const auto late = CreateOrPatch(kCtx, client, kTomsMap, ConfigMap(), [&](Object& object) {
+    REQUIRE(CreateOrUpdate(kCtx, client, kTomsMap, ConfigMap(), [](Object& others) {
+              others.Edit("data", "drink") = "milk";
+              return Set("bird")(others);
+            }).ok());
+    return Set("fish")(object);
+  });
+  REQUIRE(late.ok());
+  CHECK((*late->object)["data"]["food"].AsString() == "fish");
+  CHECK((*late->object)["data"]["drink"].AsString() == "milk");
+}
+
+TEST_CASE("controller: errors of a create or patch are the reconciler's", "[controller]") {
+  const auto server = StartCluster();
+  client::Client& client = server->client();
+  const auto reason = [&](const controller::MutateFunction& mutate) {
+    return CreateOrPatch(kCtx, client, kTomsMap, ConfigMap(), mutate).status().reason();
+  };
+  CHECK(reason([](Object& object) {
+          object.Edit("metadata", "name") = "kit";
+          return Status::Ok();
+        }) == Reason::kInvalid);
+  CHECK(reason([&](Object& object) {
+          REQUIRE(CreateOrPatch(kCtx, client, kTomsMap, ConfigMap(), Set("bird")).ok());
+          return Set("fish")(object);
+        }) == Reason::kAlreadyExists);
+  CHECK(reason([](Object&) { return Status(Reason::kTimeout, ""); }) == Reason::kTimeout);
+  // A kind without the subresource: the first patch stays.
+  CHECK(reason([](Object& object) {
+          object.Edit("status", "phase") = "done";
+          return Set("cheese")(object);
+        }) == Reason::kNotFound);
+  CHECK((*client.Get(kCtx, kTomsMap).value())["data"]["food"].AsString() == "cheese");
+  CHECK(reason([&](Object& object) {
+          REQUIRE(client.Delete(kCtx, kTomsMap).ok());
+          return Set("fish")(object);
+        }) == Reason::kNotFound);
 }
 
 TEST_CASE("controller: an apply owns its fields, and takes those of others by force",

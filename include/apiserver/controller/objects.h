@@ -18,8 +18,14 @@
 // meanwhile, so that the key should come again. The others change an object in memory.
 namespace apiserver::inline v0::controller {
 
-// The outcome of CreateOrUpdate().
-enum class OperationResult : std::uint8_t { kUnchanged, kCreated, kUpdated };
+// The outcome of CreateOrUpdate() or CreateOrPatch(); the last two are of the latter alone.
+enum class OperationResult : std::uint8_t {
+  kUnchanged,
+  kCreated,
+  kUpdated,
+  kUpdatedStatus,      // The object and its status.
+  kUpdatedStatusOnly,  // Its status, and nothing else.
+};
 
 // An object as the server has it now, and what was done to it.
 struct Operation {
@@ -38,6 +44,20 @@ using MutateFunction = std::function<Status(runtime::Object& object)>;
 Result<Operation> CreateOrUpdate(const Context& ctx, client::Client& client,
                                  const client::Target& target, const runtime::KindPtr& kind,
                                  const MutateFunction& mutate);
+
+// Reads the object `target.name`, has `mutate` change it, and sends only what it has changed, as
+// merge patches: one of the object, and one of its subresource `status` if the status has changed.
+// Creates it as CreateOrUpdate() does if there is none; a status that `mutate` gives to a new
+// object is then written by the next call.
+//
+// A patch names no resourceVersion, so that it is never refused because another has written
+// meanwhile: other fields keep what that one wrote, and of a field that both change, the last
+// writer wins. A list is one field. Where that is wrong, CreateOrUpdate() is right. kNotFound: the
+// object was deleted meanwhile, or its kind has no subresource `status`. If the second patch fails,
+// the first stays written. kInvalid: `mutate` has changed the name or the namespace.
+Result<Operation> CreateOrPatch(const Context& ctx, client::Client& client,
+                                const client::Target& target, const runtime::KindPtr& kind,
+                                const MutateFunction& mutate);
 
 // Options of Apply().
 struct ApplyOptions {
