@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/base/sync.h"
+#include "controller/pool_workers.h"
 
 namespace apiserver::v0::controller {
 namespace {
@@ -18,9 +19,11 @@ class WorkerController final : public Controller {
  public:
   explicit WorkerController(ControllerOptions options)
       : options_(std::move(options)),
+        pool_workers_(NewPoolWorkers()),
         queue_(NewWorkQueue({.name = options_.name,
                              .metrics = options_.metrics,
-                             .rate_limiter = options_.rate_limiter})),
+                             .rate_limiter = options_.rate_limiter,
+                             .on_ready = CallWorkers()})),
         ctx_(Context::Child(Context::Background())) {
     if (options_.metrics != nullptr) {
       total_ = &options_.metrics->Counters({"controller_runtime_reconcile_total",
@@ -35,7 +38,16 @@ class WorkerController final : public Controller {
   void Stop() override;
 
  private:
+  std::size_t workers_max() const {
+    return static_cast<std::size_t>(std::max(options_.workers, 1));
+  }
+  std::shared_ptr<PoolWorkers> NewPoolWorkers();
+  // Returns what a queue calls that has no threads. Null: it has threads.
+  std::function<void(std::chrono::nanoseconds)> CallWorkers();
   void Work();
+  // Works on a key if one is there. False: none is.
+  bool Turn();
+  void WorkOn(const NamespacedName& key);
   // Waits until all informers have synced. False: the controller stops.
   bool AwaitSync() const;
   Result<ReconcileResult> Reconcile(const NamespacedName& key);
@@ -45,6 +57,7 @@ class WorkerController final : public Controller {
   }
 
   const ControllerOptions options_;
+  const std::shared_ptr<PoolWorkers> pool_workers_;  // Null: workers are threads.
   const std::unique_ptr<WorkQueue> queue_;
   const Context ctx_;
   metrics::Family<metrics::Counter>* total_ = nullptr;  // Null: nothing is counted.
@@ -54,15 +67,36 @@ class WorkerController final : public Controller {
 
 void WorkerController::Start(std::vector<const client::Informer*> informers) {
   informers_ = std::move(informers);
-  for (int i = 0; i < std::max(options_.workers, 1); ++i) {
+  if (pool_workers_) {
+    return pool_workers_->Start(
+        [this] {
+          return std::ranges::all_of(informers_,
+                                     [](const auto* each) { return each->HasSynced(); });
+        },
+        kSyncPoll);
+  }
+  for (std::size_t i = 0; i < workers_max(); ++i) {
     workers_.emplace_back(options_.name, [this] { Work(); });
   }
+}
+
+std::shared_ptr<PoolWorkers> WorkerController::NewPoolWorkers() {
+  if (options_.pool == nullptr) return nullptr;
+  return std::make_shared<PoolWorkers>(*options_.pool, workers_max(), [this] { return Turn(); });
+}
+
+std::function<void(std::chrono::nanoseconds)> WorkerController::CallWorkers() {
+  if (!pool_workers_) return nullptr;
+  return [this](std::chrono::nanoseconds after) { pool_workers_->Call(after); };
 }
 
 void WorkerController::Stop() {
   ctx_.Cancel(Status(Reason::kTimeout, "the controller was stopped"));
   queue_->ShutDown();
+  if (pool_workers_) pool_workers_->Stop();
   for (Thread& worker : workers_) worker.Join();
+  while (Turn()) {
+  }
 }
 
 bool WorkerController::AwaitSync() const {
@@ -76,11 +110,19 @@ bool WorkerController::AwaitSync() const {
 
 void WorkerController::Work() {
   if (!AwaitSync()) return;
-  while (const auto key = queue_->Get()) {
-    // After Stop() the keys that wait are taken off the queue and dropped.
-    if (!ctx_.done()) Settle(*key, Reconcile(*key));
-    queue_->Done(*key);
-  }
+  while (const auto key = queue_->Get()) WorkOn(*key);
+}
+
+bool WorkerController::Turn() {
+  const auto key = queue_->TryGet();
+  if (key) WorkOn(*key);
+  return key.has_value();
+}
+
+// After Stop() the keys that wait are taken off the queue and dropped.
+void WorkerController::WorkOn(const NamespacedName& key) {
+  if (!ctx_.done()) Settle(key, Reconcile(key));
+  queue_->Done(key);
 }
 
 Result<ReconcileResult> WorkerController::Reconcile(const NamespacedName& key) {

@@ -20,6 +20,7 @@ class KeyQueue final : public WorkQueue {
       : clock_(*options.clock),
         limiter_(options.rate_limiter ? std::move(options.rate_limiter)
                                       : NewRateLimiter({.clock = options.clock})),
+        on_ready_(std::move(options.on_ready)),
         metrics_(options.metrics, options.name) {
     if (metrics_.counted()) {
       refreshed_ = options.metrics->BeforeSerialize([this] { CountUnfinished(); });
@@ -27,8 +28,12 @@ class KeyQueue final : public WorkQueue {
   }
 
   void Add(NamespacedName key) override {
-    auto state = state_.Lock();
-    if (Enqueue(*state, std::move(key))) Wake(*state);
+    {
+      auto state = state_.Lock();
+      if (!Enqueue(*state, std::move(key))) return;
+      Wake(*state);
+    }
+    TellReady(nanoseconds(0));
   }
   void AddAfter(NamespacedName key, nanoseconds delay) override;
   void AddRateLimited(NamespacedName key) override {
@@ -86,10 +91,18 @@ class KeyQueue final : public WorkQueue {
     if (state.drainers > 0) return state_.NotifyAll();
     state_.NotifyOne();
   }
+  // Must not be called with the lock held.
+  void TellReady(nanoseconds after) const {
+    if (on_ready_) on_ready_(after);
+  }
+  // Returns whether `key` waits for its delay now; if not, it waits already, or the queue has
+  // ended.
+  bool Delay(State& state, NamespacedName key, nanoseconds delay);
   void CountUnfinished();
 
   const Clock& clock_;
   const std::shared_ptr<RateLimiter> limiter_;
+  const std::function<void(nanoseconds)> on_ready_;
   WorkQueueMetrics metrics_;
   Guarded<State> state_;
   Context::Registration refreshed_;  // The last member: it calls CountUnfinished().
@@ -107,23 +120,32 @@ bool KeyQueue::Enqueue(State& state, NamespacedName key) {
 }
 
 void KeyQueue::AddAfter(NamespacedName key, nanoseconds delay) {
-  auto state = state_.Lock();
-  if (state->shut_down) return;
-  metrics_.Retried();
-  if (delay <= nanoseconds(0)) {
-    if (Enqueue(*state, std::move(key))) Wake(*state);
-    return;
+  {
+    auto state = state_.Lock();
+    if (state->shut_down) return;
+    metrics_.Retried();
+    if (delay <= nanoseconds(0)) {
+      if (!Enqueue(*state, std::move(key))) return;
+      Wake(*state);
+    } else if (!Delay(*state, std::move(key), delay)) {
+      return;
+    }
   }
+  TellReady(delay);
+}
+
+bool KeyQueue::Delay(State& state, NamespacedName key, nanoseconds delay) {
   const Clock::Monotonic until = clock_.Now() + delay;
-  const auto [at, first] = state->due.try_emplace(key, until);
+  const auto [at, first] = state.due.try_emplace(key, until);
   if (!first) {
-    if (at->second <= until) return;
-    state->delayed.erase({at->second, key});
+    if (at->second <= until) return false;
+    state.delayed.erase({at->second, key});
     at->second = until;
   }
-  const auto placed = state->delayed.emplace(until, std::move(key)).first;
+  const auto placed = state.delayed.emplace(until, std::move(key)).first;
   // The worker that waits for the first delay to end has to wait for this one instead.
-  if (placed == state->delayed.begin()) state_.NotifyAll();
+  if (placed == state.delayed.begin()) state_.NotifyAll();
+  return true;
 }
 
 void KeyQueue::TakeUpDue(State& state) {
@@ -179,16 +201,20 @@ std::optional<NamespacedName> KeyQueue::Get() {
 }
 
 void KeyQueue::Done(const NamespacedName& key) {
-  auto state = state_.Lock();
-  const auto at = state->entries.find(key);
-  if (at == state->entries.end() || !std::exchange(at->second.processing, false)) return;
-  metrics_.Worked(clock_.Now() - at->second.taken);
-  if (at->second.dirty) {
+  {
+    auto state = state_.Lock();
+    const auto at = state->entries.find(key);
+    if (at == state->entries.end() || !std::exchange(at->second.processing, false)) return;
+    metrics_.Worked(clock_.Now() - at->second.taken);
+    if (!at->second.dirty) {
+      state->entries.erase(at);
+      if (state->entries.empty() && state->drainers > 0) state_.NotifyAll();
+      return;
+    }
     state->waiting.push_back(key);
-    return Wake(*state);
+    Wake(*state);
   }
-  state->entries.erase(at);
-  if (state->entries.empty() && state->drainers > 0) state_.NotifyAll();
+  TellReady(nanoseconds(0));
 }
 
 void KeyQueue::End(State& state) {

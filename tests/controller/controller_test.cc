@@ -3,12 +3,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "apiserver/base/executor.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/testing/server/eventually.h"
 #include "controller/support.h"
 
 namespace controller_test {
@@ -53,8 +57,17 @@ class SyncedLater final : public client::Informer {
   Notification synced;
 };
 
+// Workers are threads, or tasks of a pool.
+struct Place {
+  Executor* pool() const { return on_pool ? owned.get() : nullptr; }
+
+  const bool on_pool = GENERATE(false, true);
+  const std::unique_ptr<ThreadPool> owned = NewThreadPool();
+};
+
 TEST_CASE("controller: a key comes again after an error, an exception and when it asks",
           "[controller]") {
+  const Place place;
   Turns turns;
   const auto registry = metrics::NewRegistry();
   const auto pets = NewController(
@@ -65,6 +78,7 @@ TEST_CASE("controller: a key comes again after an error, an exception and when i
          if (turn == 2) throw std::runtime_error("broken");
          return ReconcileResult{.requeue_after = turn == 3 ? milliseconds(1) : milliseconds(0)};
        },
+       .pool = place.pool(),
        .metrics = registry.get()});
   pets->Start({});
   pets->queue().Add({"ns", "tom"});
@@ -85,6 +99,7 @@ TEST_CASE("controller: a key comes again after an error, an exception and when i
 }
 
 TEST_CASE("controller: workers begin once the informers have synced", "[controller]") {
+  const Place place;
   Turns turns;
   SyncedLater informer;
   const auto pets = NewController(
@@ -93,7 +108,8 @@ TEST_CASE("controller: workers begin once the informers have synced", "[controll
          turns.Add(key);
          return ReconcileResult{};
        },
-       .workers = 3});
+       .workers = 3,
+       .pool = place.pool()});
   pets->Start({&informer});
   pets->queue().Add({"ns", "tom"});
   Notification().WaitFor(milliseconds(30));
@@ -110,6 +126,7 @@ TEST_CASE("controller: workers begin once the informers have synced", "[controll
 }
 
 TEST_CASE("controller: a stop interrupts reconcilers and drops what waits", "[controller]") {
+  const Place place;
   Turns turns;
   const auto pets = NewController(
       {.name = "pets",
@@ -119,7 +136,8 @@ TEST_CASE("controller: a stop interrupts reconcilers and drops what waits", "[co
          const auto registration = ctx.OnDone([&] { cancelled.Notify(); });
          if (!cancelled.WaitFor(kPatience)) return Status(Reason::kInternalError, "not cancelled");
          return ctx.Err();
-       }});
+       },
+       .pool = place.pool()});
   pets->Start({});
   pets->queue().Add({"ns", "tom"});
   pets->queue().Add({"ns", "kit"});
@@ -128,6 +146,85 @@ TEST_CASE("controller: a stop interrupts reconcilers and drops what waits", "[co
   CHECK(turns.all() == std::vector<std::string>{"ns/tom"});
   CHECK(pets->queue().Requeues({"ns", "tom"}) == 0);
   CHECK(pets->queue().size() == 0);
+}
+
+TEST_CASE("controller: on a pool as many keys are worked on at a time as there are workers",
+          "[controller]") {
+  constexpr int kWorkers = 3;
+  const auto pool = NewThreadPool({.threads = 8});
+  struct {
+    std::atomic<int> busy{0};
+    std::atomic<int> most{0};
+  } seen;
+  Turns turns;
+  const auto pets = NewController(
+      {.name = "pets",
+       .reconcile = [&](const Context&, const NamespacedName& key) -> Result<ReconcileResult> {
+         const int busy = ++seen.busy;
+         for (int most = seen.most; most < busy && !seen.most.compare_exchange_weak(most, busy);) {
+         }
+         // The others have time to come.
+         const auto all = testing::Eventually([&] { return seen.most >= kWorkers; });
+         --seen.busy;
+         if (!all) return Status(Reason::kTimeout, "the others have not come");
+         turns.Add(key);
+         return ReconcileResult{};
+       },
+       .workers = kWorkers,
+       .pool = pool.get()});
+  for (int i = 0; i < 50; ++i) pets->queue().Add({"ns", std::to_string(i)});
+  pets->Start({});
+  CHECK(turns.Await(50));
+  CHECK(seen.most == kWorkers);
+  pets->Stop();
+}
+
+TEST_CASE("controller: on a pool no key is lost and none worked on twice at a time",
+          "[controller]") {
+  constexpr int kKeys = 20;
+  constexpr int kAdders = 4;
+  constexpr int kAdds = 5'000;
+  const auto pool = NewThreadPool();
+  struct Seen {
+    std::atomic<bool> busy{false};
+    std::atomic<int> added{0};
+    std::atomic<int> worked{0};  // The adds before the last turn that has ended.
+  };
+  std::vector<Seen> keys(kKeys);
+  std::atomic<int> doubled{0};
+  std::atomic<int> turn{0};
+  const auto pets = NewController(
+      {.name = "pets",
+       .reconcile = [&](const Context&, const NamespacedName& key) -> Result<ReconcileResult> {
+         Seen& seen = keys[std::stoul(key.name)];
+         if (seen.busy.exchange(true)) ++doubled;
+         const int added = seen.added;
+         const bool fails = ++turn % 5 == 0;
+         if (!fails) seen.worked = added;
+         seen.busy = false;
+         if (fails) return Status(Reason::kConflict, "again");
+         return ReconcileResult{};
+       },
+       .workers = 2,
+       .pool = pool.get(),
+       .rate_limiter = controller::NewRateLimiter(
+           {.base = std::chrono::microseconds(50), .max = milliseconds(2), .per_second = 0})});
+  pets->Start({});
+  std::vector<Thread> adders;
+  for (int adder = 0; adder < kAdders; ++adder) {
+    adders.emplace_back("adder", [&] {
+      for (int i = 0; i < kAdds; ++i) {
+        ++keys[static_cast<std::size_t>(i % kKeys)].added;
+        pets->queue().Add({"ns", std::to_string(i % kKeys)});
+      }
+    });
+  }
+  for (Thread& adder : adders) adder.Join();
+  CHECK(testing::Eventually([&] {
+    return std::ranges::all_of(keys, [](const Seen& seen) { return seen.worked == seen.added; });
+  }));
+  CHECK(doubled == 0);
+  pets->Stop();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apiserver/base/context.h"
+#include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/metrics.h"
 #include "apiserver/base/status.h"
@@ -25,9 +26,9 @@ struct ReconcileResult {
 
 // Makes the world as the object `key` wants it to be, which may be gone by now: called for every
 // change, and again after each error, it compares and repairs and counts on no event.
-// sigs.k8s.io/controller-runtime/pkg/reconcile. Called on a worker's thread, for different keys at
-// the same time if there are several; it may block. `ctx` ends when the controller stops. An
-// exception counts as an error.
+// sigs.k8s.io/controller-runtime/pkg/reconcile. Called on a worker's thread, or on the
+// pool, for different keys at the same time if there are several workers; it may block. `ctx` ends
+// when the controller stops. An exception counts as an error.
 using Reconciler =
     std::function<Result<ReconcileResult>(const Context& ctx, const NamespacedName& key)>;
 
@@ -35,7 +36,11 @@ using Reconciler =
 struct ControllerOptions {
   std::string name;      // Required. It is in log lines and metrics.
   Reconciler reconcile;  // Required.
+  // The most keys that are worked on at a time.
   int workers = 1;
+  // Runs the reconciler, for which no thread is kept then. Must be a pool whose tasks may block,
+  // and outlive Stop(). Null: each worker is a thread.
+  Executor* pool = nullptr;
   // Says how long a key waits after an error. Null: NewRateLimiter() with its defaults.
   std::shared_ptr<RateLimiter> rate_limiter = nullptr;
   // Counts the queue's metrics and controller_runtime_reconcile_total, by controller and result:

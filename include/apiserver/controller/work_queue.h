@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ struct WorkQueueOptions {
   metrics::Registry* metrics = nullptr;
   // Says how long keys of AddRateLimited() wait. Null: NewRateLimiter() with its defaults.
   std::shared_ptr<RateLimiter> rate_limiter = nullptr;
+  // Called when there is a key for a worker, or will be one `after` so much time: workers that are
+  // not in Get() then call TryGet() until it returns nothing. Called on the thread that adds the
+  // key or is done with it, without a lock held; must not block. Null: workers wait in Get().
+  std::function<void(std::chrono::nanoseconds after)> on_ready = nullptr;
   // Outlives the queue.
   const Clock* clock = &RealClock();
 };
