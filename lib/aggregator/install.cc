@@ -68,7 +68,8 @@ class Running : public std::enable_shared_from_this<Running> {
                     .show =
                         [this](const std::string& name, discovery::APIVersion version) {
                           table_->Show(name, std::move(version));
-                        }}),
+                        },
+                    .metrics = server.metrics()}),
         openapi_(
             {.pool = &server.pool(),
              .log = options.log,
@@ -83,11 +84,12 @@ class Running : public std::enable_shared_from_this<Running> {
              .show_converted =
                  [this](const std::string& name, ConvertedPtr document) {
                    table_->ShowConverted(name, std::move(document));
-                 }}),
-        registration_(
-            {.pool = &server.pool(), .client = client_, .find = [this](const std::string& name) {
-               return informer_->Get("", name);
-             }}) {}
+                 },
+             .metrics = server.metrics()}),
+        registration_({.pool = &server.pool(),
+                       .client = client_,
+                       .find = [this](const std::string& name) { return informer_->Get("", name); },
+                       .metrics = server.metrics()}) {}
   ~Running() { Stop(); }
 
   void Start() {

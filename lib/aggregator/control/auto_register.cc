@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregator/control/names_controller.h"
 #include "apiserver/aggregator/api_service.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::aggregator {
 namespace {
 
-constexpr std::size_t kRegistrationWorkers = 5;
+constexpr int kRegistrationWorkers = 5;
 
 client::Target TargetOf(const std::string& name) {
   return {.resource = {"apiregistration.k8s.io", "v1", "apiservices"}, .name = name};
@@ -59,10 +60,12 @@ Action Decide(const std::optional<Present>& present, std::optional<Managed> want
 AutoRegister::AutoRegister(Needs needs)
     : needs_(std::move(needs)),
       ctx_(Context::Child(Context::Background())),
-      queue_(std::make_shared<WorkQueue>(
-          WorkQueue::Options{.pool = needs_.pool,
-                             .workers = kRegistrationWorkers,
-                             .work = [this](const std::string& name) { return Sync(name); }})) {}
+      controller_(
+          StartNamesController({.name = "autoregister",
+                                .pool = needs_.pool,
+                                .workers = kRegistrationWorkers,
+                                .metrics = needs_.metrics.get(),
+                                .work = [this](const std::string& name) { return Sync(name); }})) {}
 
 void AutoRegister::Start(std::set<std::string> at_start) {
   std::set<std::string> names = at_start;
@@ -88,7 +91,7 @@ void AutoRegister::WantNot(const std::string& name) {
 
 void AutoRegister::Stop() {
   ctx_.Cancel({Reason::kServiceUnavailable, "the server stops"});
-  queue_->Stop();
+  controller_->Stop();
 }
 
 Status AutoRegister::Sync(const std::string& name) {

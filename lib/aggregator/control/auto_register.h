@@ -9,10 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "aggregator/control/work_queue.h"
 #include "apiserver/base/context.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/client/client.h"
+#include "apiserver/controller/controller.h"
 #include "apiserver/runtime/object.h"
 
 namespace apiserver::inline v0::aggregator {
@@ -59,6 +60,7 @@ class AutoRegister {
     std::shared_ptr<client::Client> client;
     // Returns the present state of an APIService. Null: it does not exist.
     std::function<runtime::ObjectPtr(const std::string& name)> find;
+    std::shared_ptr<metrics::Registry> metrics = nullptr;  // Null: nothing is counted.
   };
   explicit AutoRegister(Needs needs);
   ~AutoRegister() { Stop(); }
@@ -69,7 +71,7 @@ class AutoRegister {
   void Want(const Wanted& wanted);
   void WantNot(const std::string& name);
   // An APIService has changed.
-  void Add(const std::string& name) { queue_->Add(name); }
+  void Add(const std::string& name) { controller_->queue().Add({"", name}); }
   // Ends all work and waits for what is running. Idempotent.
   void Stop();
 
@@ -88,7 +90,7 @@ class AutoRegister {
   const Needs needs_;
   const Context ctx_;  // Cancelled by Stop().
   Guarded<State> state_;
-  const std::shared_ptr<WorkQueue> queue_;
+  const std::unique_ptr<controller::Controller> controller_;
 };
 
 }  // namespace apiserver::inline v0::aggregator

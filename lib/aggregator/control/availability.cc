@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aggregator/control/names_controller.h"
 #include "apiserver/base/field_path.h"
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
@@ -10,7 +11,7 @@
 namespace apiserver::v0::aggregator {
 namespace {
 
-constexpr std::size_t kAvailabilityWorkers = 5;
+constexpr int kAvailabilityWorkers = 5;
 constexpr int kAttempts = 5;
 // The name of the APIService of the legacy group.
 constexpr std::string_view kLegacyName = "v1.";
@@ -149,14 +150,16 @@ Availability::Availability(Needs needs)
            .help = "[ALPHA] Counter of APIServices which are marked as unavailable broken down by "
                    "APIService name and reason.",
            .labels = {"name", "reason"}})),
-      queue_(std::make_shared<WorkQueue>(
-          WorkQueue::Options{.pool = needs_.pool,
-                             .workers = kAvailabilityWorkers,
-                             .work = [this](const std::string& name) { return Sync(name); }})) {}
+      controller_(
+          StartNamesController({.name = "RemoteAvailabilityController",
+                                .pool = needs_.pool,
+                                .workers = kAvailabilityWorkers,
+                                .metrics = needs_.metrics.get(),
+                                .work = [this](const std::string& name) { return Sync(name); }})) {}
 
 void Availability::Stop() {
   ctx_.Cancel({Reason::kServiceUnavailable, "the server stops"});
-  queue_->Stop();
+  controller_->Stop();
 }
 
 Status Availability::Probe(const Facts& facts) const {

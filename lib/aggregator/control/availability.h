@@ -7,7 +7,6 @@
 #include <string>
 
 #include "aggregator/control/backend.h"
-#include "aggregator/control/work_queue.h"
 #include "aggregator/kind/facts.h"
 #include "apiserver/aggregator/api_service.h"
 #include "apiserver/aggregator/services.h"
@@ -15,6 +14,7 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/metrics.h"
 #include "apiserver/client/client.h"
+#include "apiserver/controller/controller.h"
 
 namespace apiserver::inline v0::aggregator {
 
@@ -41,7 +41,7 @@ class Availability {
   ~Availability() { Stop(); }
 
   // Looks at an APIService soon.
-  void Add(const std::string& name) { queue_->Add(name); }
+  void Add(const std::string& name) { controller_->queue().Add({"", name}); }
   // Ends all work and waits for what is running. Idempotent.
   void Stop();
   // Looks at an APIService and writes its condition if that has changed; blocks. An error: it
@@ -57,7 +57,7 @@ class Availability {
   const Context ctx_;  // Cancelled by Stop().
   metrics::Family<metrics::Gauge>& unavailable_;
   metrics::Family<metrics::Counter>& unavailable_total_;
-  const std::shared_ptr<WorkQueue> queue_;
+  const std::unique_ptr<controller::Controller> controller_;
 };
 
 }  // namespace apiserver::inline v0::aggregator

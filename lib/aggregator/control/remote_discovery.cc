@@ -3,12 +3,13 @@
 #include <set>
 #include <utility>
 
+#include "aggregator/control/names_controller.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::aggregator {
 namespace {
 
-constexpr std::size_t kDiscoveryWorkers = 2;
+constexpr int kDiscoveryWorkers = 2;
 constexpr char kAccept[] =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
@@ -25,19 +26,21 @@ discovery::APIVersion VersionIn(const DiscoveredVersions& versions, const Facts&
 RemoteDiscovery::RemoteDiscovery(Needs needs)
     : needs_(std::move(needs)),
       ctx_(Context::Child(Context::Background())),
-      queue_(std::make_shared<WorkQueue>(
-          WorkQueue::Options{.pool = needs_.pool,
-                             .workers = kDiscoveryWorkers,
-                             .work = [this](const std::string& name) { return Sync(name); }})) {}
+      controller_(
+          StartNamesController({.name = "discovery-manager",
+                                .pool = needs_.pool,
+                                .workers = kDiscoveryWorkers,
+                                .metrics = needs_.metrics.get(),
+                                .work = [this](const std::string& name) { return Sync(name); }})) {}
 
 void RemoteDiscovery::Add(const std::string& name) {
   state_.Lock()->dirty[name] = needs_.clock->Now();
-  queue_->Add(name);
+  controller_->queue().Add({"", name});
 }
 
 void RemoteDiscovery::Stop() {
   ctx_.Cancel({Reason::kServiceUnavailable, "the server stops"});
-  queue_->Stop();
+  controller_->Stop();
 }
 
 // A failure is not repeated at once: the server is asked again when its APIService changes, as it

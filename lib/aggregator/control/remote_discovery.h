@@ -8,11 +8,12 @@
 #include <string_view>
 
 #include "aggregator/control/backend.h"
-#include "aggregator/control/work_queue.h"
 #include "aggregator/kind/facts.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/controller/controller.h"
 #include "apiserver/discovery/discovery.h"
 #include "apiserver/runtime/names.h"
 
@@ -40,6 +41,7 @@ class RemoteDiscovery {
     std::function<std::optional<Facts>(const std::string& name)> find;
     // Takes what a remote APIService has.
     std::function<void(const std::string& name, discovery::APIVersion version)> show;
+    std::shared_ptr<metrics::Registry> metrics = nullptr;  // Null: nothing is counted.
   };
   explicit RemoteDiscovery(Needs needs);
   ~RemoteDiscovery() { Stop(); }
@@ -73,7 +75,7 @@ class RemoteDiscovery {
   const Needs needs_;
   const Context ctx_;  // Cancelled by Stop().
   Guarded<State> state_;
-  const std::shared_ptr<WorkQueue> queue_;
+  const std::unique_ptr<controller::Controller> controller_;
 };
 
 }  // namespace apiserver::inline v0::aggregator

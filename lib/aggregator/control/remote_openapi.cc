@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "aggregator/control/names_controller.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/openapi/convert.h"
 #include "apiserver/openapi/spec.h"
@@ -13,7 +14,7 @@ namespace {
 
 using runtime::Value;
 
-constexpr std::size_t kOpenApiWorkers = 2;
+constexpr int kOpenApiWorkers = 2;
 constexpr std::chrono::minutes kOpenApiTime(1);
 constexpr std::size_t kUrlBytesMax = 1024;
 
@@ -59,14 +60,16 @@ Result<DocumentUrls> ReadV3Index(std::string_view json, const Facts& facts) {
 RemoteOpenApi::RemoteOpenApi(Needs needs)
     : needs_(std::move(needs)),
       ctx_(Context::Child(Context::Background())),
-      queue_(std::make_shared<WorkQueue>(WorkQueue::Options{
-          .pool = needs_.pool, .workers = kOpenApiWorkers, .work = [this](const std::string& name) {
-            return Sync(name);
-          }})) {}
+      controller_(
+          StartNamesController({.name = "open_api_aggregation_controller",
+                                .pool = needs_.pool,
+                                .workers = kOpenApiWorkers,
+                                .metrics = needs_.metrics.get(),
+                                .work = [this](const std::string& name) { return Sync(name); }})) {}
 
 void RemoteOpenApi::Stop() {
   ctx_.Cancel({Reason::kServiceUnavailable, "the server stops"});
-  queue_->Stop();
+  controller_->Stop();
 }
 
 // A failure is not repeated at once: the server is asked again when its APIService changes, as it

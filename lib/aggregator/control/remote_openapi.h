@@ -8,10 +8,11 @@
 #include <string_view>
 
 #include "aggregator/control/backend.h"
-#include "aggregator/control/work_queue.h"
 #include "aggregator/kind/facts.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/controller/controller.h"
 #include "apiserver/openapi/foreign.h"
 
 namespace apiserver::inline v0::aggregator {
@@ -43,12 +44,13 @@ class RemoteOpenApi {
     std::function<void(const std::string& name, openapi::ForeignV2Ptr document)> show_v2;
     // Takes a document of v3 that was made of that of v2. Null: the server has v3 itself.
     std::function<void(const std::string& name, ConvertedPtr document)> show_converted;
+    std::shared_ptr<metrics::Registry> metrics = nullptr;  // Null: nothing is counted.
   };
   explicit RemoteOpenApi(Needs needs);
   ~RemoteOpenApi() { Stop(); }
 
   // Asks the server of an APIService soon.
-  void Add(const std::string& name) { queue_->Add(name); }
+  void Add(const std::string& name) { controller_->queue().Add({"", name}); }
   // Ends all work and waits for what is running. Idempotent.
   void Stop();
 
@@ -74,7 +76,7 @@ class RemoteOpenApi {
   const Needs needs_;
   const Context ctx_;                          // Cancelled by Stop().
   Guarded<std::map<std::string, Told>> told_;  // By APIService.
-  const std::shared_ptr<WorkQueue> queue_;
+  const std::unique_ptr<controller::Controller> controller_;
 };
 
 }  // namespace apiserver::inline v0::aggregator
