@@ -98,7 +98,7 @@ Status InstallPolicies(server::GenericAPIServer& server, const PolicyResources& 
   const auto writer = NewPolicyStatusWriter(server.scheme(), *resources.log);
   const std::string hook = "validatingadmissionpolicy-status";
   RETURN_IF_ERROR(server.AddPostStartHook(hook, [writer](const server::HookContext& start) {
-    writer->Start(client::NewClient(start.server.LoopbackConnection()));
+    writer->Start(client::NewClient(start.server.LoopbackConnection()), start.server.metrics());
     return Status();
   }));
   return server.AddPreShutdownHook(hook, [writer](const server::HookContext&) {

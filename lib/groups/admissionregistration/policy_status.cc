@@ -1,26 +1,26 @@
 #include "groups/admissionregistration/policy_status.h"
 
-#include <map>
-#include <optional>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apiserver/base/clock.h"
-#include "apiserver/base/sync.h"
 #include "apiserver/client/informer.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/controller/controller.h"
+#include "apiserver/controller/handlers.h"
 
 namespace apiserver::v0::groups::admissionregistration {
 
 namespace {
 
 using admission::policy::ExpressionWarning;
+using controller::NamespacedName;
 using runtime::ObjectPtr;
 
 constexpr char kManager[] = "validatingadmissionpolicy-status";
-// The pause after a write that failed.
-constexpr std::chrono::seconds kStatusRetry{1};
+// The longest pause after a write that failed.
+constexpr std::chrono::seconds kStatusRetryMax{1};
 
 client::Target PoliciesTarget() {
   return {.resource = {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies"}};
@@ -72,96 +72,71 @@ std::string AppliedStatus(const runtime::Object& policy,
   return text + (warnings.empty() ? "}}}" : "]}}}");
 }
 
-// One thread, which an informer wakes. Policies that wait are kept by name: the newest counts.
+// Returns whether the spec of `policy` has not been judged yet.
+bool IsBehind(const runtime::Object& policy) {
+  return policy.generation() > policy["status"]["observedGeneration"].AsInt();
+}
+
+// One thread works on policies whose specs have changed. Its queue is counted under the name of
+// upstream's controller.
 class ApplyingStatusWriter final : public PolicyStatusWriter {
  public:
-  ApplyingStatusWriter(const runtime::Scheme& scheme, LogSink& log)
-      : types_(scheme), log_(log), ctx_(Context::Child(Context::Background())) {}
+  ApplyingStatusWriter(const runtime::Scheme& scheme, LogSink& log) : types_(scheme), log_(log) {}
   ~ApplyingStatusWriter() override { ApplyingStatusWriter::Stop(); }
 
-  void Start(std::shared_ptr<client::Client> client) override {
+  void Start(std::shared_ptr<client::Client> client,
+             std::shared_ptr<metrics::Registry> metrics) override {
     client_ = std::move(client);
-    const auto note = [this](const ObjectPtr& policy) { Note(policy); };
-    informer_ = client::NewInformer(
-        *client_, {.target = PoliciesTarget(),
-                   .handlers = {{.on_add = note,
-                                 .on_update = [note](const ObjectPtr& /*before*/,
-                                                     const ObjectPtr& now) { note(now); },
-                                 .on_delete = nullptr}},
-                   .log = &log_});
+    metrics_ = std::move(metrics);
+    controller_ = controller::NewController(
+        {.name = kManager,
+         .reconcile = [this](const Context& ctx,
+                             const NamespacedName& key) { return Sync(ctx, key.name); },
+         .rate_limiter = controller::NewRateLimiter({.max = kStatusRetryMax}),
+         .metrics = metrics_.get(),
+         .log = &log_});
+    informer_ =
+        client::NewInformer(*client_, {.target = PoliciesTarget(),
+                                       .handlers = {controller::EnqueueObject(
+                                           controller_->queue(),
+                                           [](const ObjectPtr& /*before*/, const ObjectPtr& now) {
+                                             return now != nullptr && IsBehind(*now);
+                                           })},
+                                       .log = &log_});
     informer_->Start();
-    thread_ = Thread("policy-status", [this] { Work(); });
+    controller_->Start({informer_.get()});
   }
 
   void Stop() override {
-    ctx_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
-    state_.Lock()->stopping = true;
-    state_.NotifyAll();
+    if (controller_) controller_->Stop();
     if (informer_) informer_->Stop();
-    if (thread_.joinable()) thread_.Join();
     // The client's connection has a thread, which is not needed any more.
     client_ = nullptr;
   }
 
  private:
-  struct State {
-    std::map<std::string, ObjectPtr> waiting;
-    bool stopping = false;
-  };
-
-  // Called on the informer's thread, so it only notes the policy.
-  void Note(const ObjectPtr& policy) {
-    if (policy->generation() <= (*policy)["status"]["observedGeneration"].AsInt()) return;
-    state_.Lock()->waiting[std::string(policy->name())] = policy;
-    state_.NotifyAll();
-  }
-
-  // Waits for a policy. Null: the writer stops.
-  ObjectPtr Next() {
-    auto state = state_.Lock();
-    state.Wait([&state] { return !state->waiting.empty() || state->stopping; });
-    if (state->stopping) return nullptr;
-    ObjectPtr next = std::move(state->waiting.begin()->second);
-    state->waiting.erase(state->waiting.begin());
-    return next;
-  }
-
-  void Work() {
-    while (const ObjectPtr policy = Next()) {
-      const Status status = Write(*policy);
-      // A policy that is gone needs no status.
-      if (status.ok() || status.reason() == Reason::kNotFound || ctx_.done()) continue;
-      Log(log_, LogLevel::kWarning, "the status of an admission policy could not be written",
-          {{"name", std::string(policy->name())}, {"error", status.ToString()}});
-      TryAgain(policy);
-    }
-  }
-
-  Status Write(const runtime::Object& policy) {
+  Result<controller::ReconcileResult> Sync(const Context& ctx, const std::string& name) {
+    const ObjectPtr policy = informer_->Get("", name);
+    // A policy that is gone needs no status.
+    if (!policy || !IsBehind(*policy)) return controller::ReconcileResult{};
     client::Target target = PoliciesTarget();
-    target.name = policy.name();
+    target.name = name;
     target.subresource = "status";
-    const std::string body = AppliedStatus(policy, admission::policy::CheckTypes(policy, types_));
-    return client_
-        ->Patch(ctx_, target, {"application/apply-patch+yaml", body},
-                {.force = true, .field_manager = kManager})
-        .status();
-  }
-
-  void TryAgain(const ObjectPtr& policy) {
-    auto state = state_.Lock();
-    (void)state.WaitUntil(RealClock().Now() + kStatusRetry, [&state] { return state->stopping; });
-    // A newer one may have come meanwhile.
-    state->waiting.try_emplace(std::string(policy->name()), policy);
+    const std::string body = AppliedStatus(*policy, admission::policy::CheckTypes(*policy, types_));
+    const Status written = client_
+                               ->Patch(ctx, target, {"application/apply-patch+yaml", body},
+                                       {.force = true, .field_manager = kManager})
+                               .status();
+    if (!written.ok() && written.reason() != Reason::kNotFound) return written;
+    return controller::ReconcileResult{};
   }
 
   const SchemeTypes types_;
   LogSink& log_;
-  const Context ctx_;
   std::shared_ptr<client::Client> client_;
+  std::shared_ptr<metrics::Registry> metrics_;
+  std::unique_ptr<controller::Controller> controller_;
   std::unique_ptr<client::Informer> informer_;
-  Guarded<State> state_;
-  Thread thread_;
 };
 
 }  // namespace

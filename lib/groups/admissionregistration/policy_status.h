@@ -5,6 +5,7 @@
 
 #include "admission/policy/type_check.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/client/client.h"
 #include "apiserver/runtime/scheme.h"
 
@@ -17,8 +18,9 @@ namespace apiserver::inline v0::groups::admissionregistration {
 class PolicyStatusWriter {
  public:
   virtual ~PolicyStatusWriter() = default;  // Stops.
-  // Begins to follow the server of `client`. Called once.
-  virtual void Start(std::shared_ptr<client::Client> client) = 0;
+  // Begins to follow the server of `client`. Null metrics: nothing is counted. Called once.
+  virtual void Start(std::shared_ptr<client::Client> client,
+                     std::shared_ptr<metrics::Registry> metrics) = 0;
   // Stops and waits for the thread; a write in progress is cancelled. Idempotent.
   virtual void Stop() = 0;
 };

@@ -1,13 +1,14 @@
 #include "groups/rbac/aggregation.h"
 
 #include <chrono>
-#include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
 #include "apiserver/base/sync.h"
 #include "apiserver/codec/json.h"
+#include "apiserver/controller/controller.h"
 #include "apiserver/meta/label_selector_value.h"
 #include "base/status_macros.h"
 #include "groups/rbac/convert.h"
@@ -16,12 +17,14 @@ namespace apiserver::v0::groups::rbac {
 namespace {
 
 using authz::rbac::PolicyRule;
+using controller::NamespacedName;
 using runtime::ObjectPtr;
 using runtime::Value;
 
 constexpr std::string_view kManager = "clusterrole-aggregation-controller";
-// The pause after a write that failed.
-constexpr std::chrono::seconds kRetry{1};
+// The longest pause after a write that failed: who waits for a role must not wait for minutes after
+// a storage was away.
+constexpr std::chrono::seconds kRetryMax{1};
 
 bool Aggregated(const runtime::Object& role) { return !role["aggregationRule"].is_null(); }
 
@@ -39,99 +42,78 @@ std::string Applied(const std::string& name, const std::vector<PolicyRule>& rule
   return text + "}";
 }
 
-// Follows the ClusterRoleAggregation controller of Go, as one thread: roles are few, and rounds are
-// cheap. Upsert() and Delete() come from informers and only mark that there is work.
+// Follows the ClusterRoleAggregation controller of Go. After any change each aggregated role has a
+// turn, since its selectors may match what has changed. Its queue is counted under upstream's name.
 class ApplyingAggregator final : public Aggregator {
  public:
-  ApplyingAggregator(client::Client& client, LogSink& log)
-      : client_(client), log_(log), ctx_(Context::Child(Context::Background())) {}
+  ApplyingAggregator(client::Client& client, LogSink& log,
+                     std::shared_ptr<metrics::Registry> metrics)
+      : client_(client),
+        metrics_(std::move(metrics)),
+        controller_(controller::NewController(
+            {.name = "ClusterRoleAggregator",
+             .reconcile = [this](const Context& ctx,
+                                 const NamespacedName& key) { return Sync(ctx, key.name); },
+             .rate_limiter = controller::NewRateLimiter({.max = kRetryMax}),
+             .metrics = metrics_.get(),
+             .log = &log})) {}
   ~ApplyingAggregator() override { ApplyingAggregator::Stop(); }
 
-  void Upsert(const ObjectPtr& role) override {
-    auto state = state_.Lock();
-    state->roles[std::string(role->name())] = role;
-    Changed(*state);
+  client::InformerHandler handler() override {
+    return {
+        .on_add = [this](const ObjectPtr& role) { Upsert(*role); },
+        .on_update = [this](const ObjectPtr& /*before*/, const ObjectPtr& now) { Upsert(*now); },
+        .on_delete = [this](const ObjectPtr& role) { Forget(std::string(role->name())); }};
   }
-  void Delete(const ObjectPtr& role) override {
-    auto state = state_.Lock();
-    state->roles.erase(std::string(role->name()));
-    Changed(*state);
+  void Start(const client::Informer& roles) override {
+    roles_ = &roles;
+    controller_->Start({&roles});
   }
-
-  void Start() override {
-    thread_ = Thread("aggregator", [this] { Run(); });
-  }
-  // Any thread but the aggregator's own. Cancels a write in progress.
-  void Stop() override {
-    ctx_.Cancel(Status(Reason::kServiceUnavailable, "the server is stopping"));
-    state_.Lock()->stopped = true;
-    state_.NotifyAll();
-    thread_.Join();
-  }
+  void Stop() override { controller_->Stop(); }
 
  private:
-  struct State {
-    ClusterRoles roles;
-    bool dirty = false;
-    bool stopped = false;
-  };
-
-  void Changed(State& state) {
-    state.dirty = true;
-    state_.NotifyAll();
+  void Upsert(const runtime::Object& role) {
+    std::string name(role.name());
+    if (!Aggregated(role)) return Forget(name);
+    aggregated_.Lock()->insert(std::move(name));
+    EnqueueAll();
+  }
+  // A role is gone, or has no rule any more.
+  void Forget(const std::string& name) {
+    aggregated_.Lock()->erase(name);
+    EnqueueAll();
+  }
+  void EnqueueAll() {
+    const std::set<std::string> names = *aggregated_.Lock();
+    for (const std::string& name : names) controller_->queue().Add({"", name});
   }
 
-  // Waits for work and returns the present roles. nullopt: stopped. Copies pointers only, so that
-  // informers do not wait for a round.
-  std::optional<ClusterRoles> NextWork() {
-    auto state = state_.Lock();
-    state.Wait([&] { return state->dirty || state->stopped; });
-    if (state->stopped) return std::nullopt;
-    state->dirty = false;
-    return state->roles;
-  }
-
-  void Run() {
-    while (const std::optional<ClusterRoles> roles = NextWork()) {
-      bool failed = false;
-      for (const auto& [name, role] : *roles) {
-        if (!Aggregated(*role)) continue;
-        const Status status = Sync(name, *role, *roles);
-        if (status.ok() || status.reason() == Reason::kNotFound || ctx_.done()) continue;
-        failed = true;
-        Log(log_, LogLevel::kWarning, "rbac: a cluster role could not be aggregated",
-            {{"name", name}, {"error", status.ToString()}});
-      }
-      if (failed) TryAgain();
-    }
-  }
-
-  Status Sync(const std::string& name, const runtime::Object& role, const ClusterRoles& all) {
-    ASSIGN_OR_RETURN(const std::vector<PolicyRule> rules, AggregatedRules(role, all));
-    // Without this the write would change the role, which would start the next round.
-    if (rules == RulesOf(role["rules"])) return {};
+  Result<controller::ReconcileResult> Sync(const Context& ctx, const std::string& name) {
+    const ObjectPtr role = roles_->Get("", name);
+    if (!role || !Aggregated(*role)) return controller::ReconcileResult{};
+    ClusterRoles all;
+    for (ObjectPtr& each : roles_->List()) all.emplace(each->name(), std::move(each));
+    ASSIGN_OR_RETURN(const std::vector<PolicyRule> rules, AggregatedRules(*role, all));
+    // Without this the write would change the role, which would give it another turn.
+    if (rules == RulesOf((*role)["rules"])) return controller::ReconcileResult{};
     const client::Target target{
         .resource = {std::string(authz::rbac::kGroupName), "v1", "clusterroles"}, .name = name};
-    return client_
-        .Patch(ctx_, target, {"application/apply-patch+yaml", Applied(name, rules)},
-               // Forced: the aggregated rules belong to this controller, whoever wrote them last.
-               {.force = true, .field_manager = std::string(kManager)})
-        .status();
-  }
-
-  void TryAgain() {
-    auto state = state_.Lock();
-    // All roles are tried again: which ones failed is not kept.
-    (void)state.WaitUntil(std::chrono::steady_clock::time_point(RealClock().Now()) + kRetry,
-                          [&] { return state->stopped; });
-    state->dirty = true;
+    const Status written =
+        client_
+            .Patch(ctx, target, {"application/apply-patch+yaml", Applied(name, rules)},
+                   // Forced: the aggregated rules belong to this controller, whoever wrote them
+                   // last.
+                   {.force = true, .field_manager = std::string(kManager)})
+            .status();
+    if (!written.ok() && written.reason() != Reason::kNotFound) return written;
+    return controller::ReconcileResult{};
   }
 
   client::Client& client_;
-  LogSink& log_;
-  const Context ctx_;
-  Guarded<State> state_;
-  Thread thread_;
+  const std::shared_ptr<metrics::Registry> metrics_;
+  const client::Informer* roles_ = nullptr;  // Set by Start().
+  Guarded<std::set<std::string>> aggregated_;
+  const std::unique_ptr<controller::Controller> controller_;
 };
 
 }  // namespace
@@ -155,8 +137,9 @@ Result<std::vector<PolicyRule>> AggregatedRules(const runtime::Object& role,
   return rules;
 }
 
-std::unique_ptr<Aggregator> NewAggregator(client::Client& client, LogSink& log) {
-  return std::make_unique<ApplyingAggregator>(client, log);
+std::unique_ptr<Aggregator> NewAggregator(client::Client& client, LogSink& log,
+                                          std::shared_ptr<metrics::Registry> metrics) {
+  return std::make_unique<ApplyingAggregator>(client, log, std::move(metrics));
 }
 
 }  // namespace apiserver::v0::groups::rbac

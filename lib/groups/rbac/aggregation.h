@@ -7,7 +7,9 @@
 
 #include "apiserver/authz/rbac.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/client/client.h"
+#include "apiserver/client/informer.h"
 #include "apiserver/runtime/object.h"
 
 // The aggregation of ClusterRoles: k8s.io/kubernetes/pkg/controller/clusterroleaggregation.
@@ -21,19 +23,20 @@ Result<std::vector<authz::rbac::PolicyRule>> AggregatedRules(const runtime::Obje
                                                              const ClusterRoles& all);
 
 // Writes the aggregated rules whenever a ClusterRole has changed. Only the owner calls Start and
-// Stop; the other methods belong to one thread.
+// Stop.
 class Aggregator {
  public:
   virtual ~Aggregator() = default;  // Stops.
-  // Adds or replaces a role; does not block.
-  virtual void Upsert(const runtime::ObjectPtr& role) = 0;
-  virtual void Delete(const runtime::ObjectPtr& role) = 0;
-  // Begins to write, on a thread of its own. Called once.
-  virtual void Start() = 0;
+  // Returns the handler for an informer of all ClusterRoles, which must be gone before this.
+  virtual client::InformerHandler handler() = 0;
+  // Begins to write, on a thread of its own, once `roles` has seen all roles; it is the informer of
+  // the handler, and must outlive Stop(). Called once.
+  virtual void Start(const client::Informer& roles) = 0;
   virtual void Stop() = 0;  // Idempotent.
 };
 
-// `client` and `log` must outlive it.
-std::unique_ptr<Aggregator> NewAggregator(client::Client& client, LogSink& log);
+// `client` and `log` must outlive it. Null metrics: nothing is counted.
+std::unique_ptr<Aggregator> NewAggregator(client::Client& client, LogSink& log,
+                                          std::shared_ptr<metrics::Registry> metrics);
 
 }  // namespace apiserver::inline v0::groups::rbac

@@ -24,12 +24,14 @@ InformerHandler HandlerOf(const Upsert& upsert, const Remove& remove) {
           .on_delete = remove};
 }
 
-// Callbacks run on the informers' threads and only update the index or mark work; neither blocks.
+// Callbacks run on the informers' threads and only update the index or add to a queue; neither
+// blocks.
 class InformerFollower final : public Follower {
  public:
   InformerFollower(std::shared_ptr<client::Client> client,
-                   const std::shared_ptr<RbacAuthorizer>& rbac, LogSink& log)
-      : client_(std::move(client)), aggregator_(NewAggregator(*client_, log)) {
+                   const std::shared_ptr<RbacAuthorizer>& rbac, LogSink& log,
+                   std::shared_ptr<metrics::Registry> metrics)
+      : client_(std::move(client)), aggregator_(NewAggregator(*client_, log, std::move(metrics))) {
     const InformerHandler roles = HandlerOf(
         [rbac](const ObjectPtr& role) { rbac->Upsert(RoleOf(*role)); },
         [rbac](const ObjectPtr& role) { rbac->DeleteRole(role->namespace_(), role->name()); });
@@ -38,12 +40,8 @@ class InformerFollower final : public Follower {
                   [rbac](const ObjectPtr& binding) {
                     rbac->DeleteBinding(binding->namespace_(), binding->name());
                   });
-    Aggregator* const aggregator = aggregator_.get();
-    const InformerHandler parts =
-        HandlerOf([aggregator](const ObjectPtr& role) { aggregator->Upsert(role); },
-                  [aggregator](const ObjectPtr& role) { aggregator->Delete(role); });
     // Roles come before their bindings, so that fewer bindings are without a role for a moment.
-    Follow("clusterroles", {roles, parts}, log);
+    Follow("clusterroles", {roles, aggregator_->handler()}, log);
     Follow("roles", {roles}, log);
     Follow("clusterrolebindings", {bindings}, log);
     Follow("rolebindings", {bindings}, log);
@@ -52,7 +50,7 @@ class InformerFollower final : public Follower {
 
   void Start() override {
     for (const auto& informer : informers_) informer->Start();
-    aggregator_->Start();
+    aggregator_->Start(*informers_.front());  // That of the ClusterRoles.
   }
 
   bool WaitForSync(std::chrono::milliseconds timeout) const override {
@@ -61,9 +59,9 @@ class InformerFollower final : public Follower {
   }
 
   void Stop() override {
-    // The informers first: they call the aggregator.
-    for (const auto& informer : informers_) informer->Stop();
+    // The aggregator first: it reads an informer. What that still adds to its queue is dropped.
     aggregator_->Stop();
+    for (const auto& informer : informers_) informer->Stop();
   }
 
  private:
@@ -83,8 +81,9 @@ class InformerFollower final : public Follower {
 }  // namespace
 
 std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,
-                                      const std::shared_ptr<RbacAuthorizer>& rbac, LogSink& log) {
-  return std::make_unique<InformerFollower>(std::move(client), rbac, log);
+                                      const std::shared_ptr<RbacAuthorizer>& rbac, LogSink& log,
+                                      std::shared_ptr<metrics::Registry> metrics) {
+  return std::make_unique<InformerFollower>(std::move(client), rbac, log, std::move(metrics));
 }
 
 }  // namespace apiserver::v0::groups::rbac

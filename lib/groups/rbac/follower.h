@@ -5,6 +5,7 @@
 
 #include "apiserver/authz/rbac.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/client/client.h"
 
 namespace apiserver::inline v0::groups::rbac {
@@ -23,8 +24,9 @@ class Follower {
   virtual void Stop() = 0;
 };
 
+// `log` must outlive it. Null metrics: nothing is counted.
 std::unique_ptr<Follower> NewFollower(std::shared_ptr<client::Client> client,
                                       const std::shared_ptr<authz::rbac::RbacAuthorizer>& rbac,
-                                      LogSink& log);
+                                      LogSink& log, std::shared_ptr<metrics::Registry> metrics);
 
 }  // namespace apiserver::inline v0::groups::rbac

@@ -49,7 +49,7 @@ class Starter {
     client_ = client::NewClient(hook.server.LoopbackConnection());
     // The roles are written first, so that the authorizer never starts without them.
     if (options_.bootstrap) RETURN_IF_ERROR(Bootstrap(hook.ctx));
-    follower_ = NewFollower(client_, options_.rbac, *options_.log);
+    follower_ = NewFollower(client_, options_.rbac, *options_.log, hook.server.metrics());
     follower_->Start();
     while (!follower_->WaitForSync(kSyncStep)) RETURN_IF_ERROR(hook.ctx.Err());
     return {};
