@@ -126,6 +126,7 @@ Result<std::unique_ptr<CustomResources>> Install(server::GenericAPIServer& serve
                         .clock = storage.clock,
                         .log = options.log,
                         .users = {table.get(), defined.get()},
+                        .metrics = storage.metrics,
                         .empty = [table](const Context& ctx, const FactsPtr& facts) {
                           return table->DeleteObjects(ctx, facts);
                         }});

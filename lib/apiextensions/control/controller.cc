@@ -21,16 +21,24 @@ Status Unchanged() { return {Reason::kUnknown, "nothing to change"}; }
 Controller::Controller(Needs needs)
     : needs_(std::move(needs)),
       ctx_(Context::Child(Context::Background())),
-      owner_(*needs_.clock) {}
+      owner_(*needs_.clock),
+      // Counted under the name of one of upstream's controllers, whose work is done together here.
+      queue_(controller::NewWorkQueue(
+          {.name = "crd_naming_condition_controller", .metrics = needs_.metrics.get()})),
+      emptying_(NewEmptying()) {}
 
-void Controller::Start() { Kick(); }
+void Controller::Start() {
+  emptying_->Start({});
+  Kick();
+}
 
 void Controller::Stop() {
   ctx_.Cancel(Status(Reason::kServiceUnavailable, "the server stops"));
+  emptying_->Stop();
   {
     auto work = work_.Lock();
     work->stopped = true;
-    work.Wait([&work] { return work->calls == 0 && work->others == 0; });
+    work.Wait([&work] { return work->calls == 0; });
   }
   const auto intake = intake_.Lock();
   intake->stopped = true;
@@ -61,18 +69,6 @@ void Controller::Run() {
     if (work->calls == 0) break;
     served = work->calls;
   }
-  work_.NotifyAll();
-}
-
-bool Controller::Enter() {
-  const auto work = work_.Lock();
-  if (work->stopped) return false;
-  ++work->others;
-  return true;
-}
-
-void Controller::Leave() {
-  --work_.Lock()->others;
   work_.NotifyAll();
 }
 
@@ -166,12 +162,7 @@ void Controller::Forget(const std::string& name) {
 }
 
 void Controller::Enqueue(const std::vector<std::string>& names) {
-  {
-    const auto state = state_.Lock();
-    for (const std::string& name : names) {
-      if (state->queued.insert(name).second) state->queue.push_back(name);
-    }
-  }
+  for (const std::string& name : names) queue_->Add({"", name});
 }
 
 FactsPtr Controller::Find(const std::string& name) const {
@@ -186,15 +177,10 @@ FactsPtr Controller::Find(const std::string& name) const {
 // come.
 void Controller::WorkThrough() {
   while (synced() && !ctx_.done()) {
-    std::string name;
-    {
-      const auto state = state_.Lock();
-      if (state->queue.empty()) return;
-      name = std::move(state->queue.front());
-      state->queue.pop_front();
-      state->queued.erase(name);
-    }
-    Sync(name);
+    const auto key = queue_->TryGet();
+    if (!key) return;
+    Sync(key->name);
+    queue_->Done(*key);
   }
 }
 

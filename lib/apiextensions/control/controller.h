@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,7 +16,10 @@
 #include "apiserver/base/context.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/metrics.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/controller/controller.h"
+#include "apiserver/controller/work_queue.h"
 #include "apiserver/meta/watch.h"
 #include "apiserver/registry/store.h"
 
@@ -56,6 +58,8 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
     const Clock* clock = nullptr;
     LogSink* log = nullptr;
     std::vector<DefinitionUser*> users;  // They must outlive Stop().
+    // Counts the work queues. Null: nothing is counted.
+    std::shared_ptr<metrics::Registry> metrics = nullptr;
     // Deletes the objects of a definition; blocks. Called again until there are none.
     std::function<Emptied(const Context&, const FactsPtr&)> empty;
     // Changes the status of a definition beyond what is done here; returns whether it has. Called
@@ -93,14 +97,11 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
   };
   struct State {
     std::map<std::string, FactsPtr> known;
-    std::deque<std::string> queue;
-    std::set<std::string> queued;
     std::set<std::string> emptying;  // Their objects are being deleted, or will be again.
   };
   // The state of the worker: one thread at a time.
   struct Work {
-    std::size_t calls = 0;   // Of Run() that are not served yet; the first one works.
-    std::size_t others = 0;  // Deletions that are running.
+    std::size_t calls = 0;  // Of Run() that are not served yet; the first one works.
     bool stopped = false;
   };
   using Edit = std::function<bool(runtime::Object&)>;
@@ -126,13 +127,12 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
   // Writes what `edit` changes of a definition. False: nothing, or it could not be written.
   bool Write(const Facts& facts, const Edit& edit);
   void BeginEmptying(const FactsPtr& facts);
-  void EmptyLater(const std::string& name, std::chrono::milliseconds delay);
-  void Empty(const std::string& name, std::chrono::milliseconds delay);
+  // Deletes the objects of a definition that goes, and then the definition. False: some are there.
+  bool Empty(const std::string& name);
   bool Finish(const FactsPtr& facts, std::string_view reason, std::string_view message);
   void Delete(const Facts& facts);
-  // Counts a call that Stop() waits for. False: it has stopped.
-  bool Enter();
-  void Leave();
+  // Makes the controller of what is being emptied, on the pool.
+  std::unique_ptr<controller::Controller> NewEmptying();
 
   const Needs needs_;
   const Context ctx_;  // Cancelled by Stop().
@@ -142,6 +142,8 @@ class Controller final : public Wakeable, public std::enable_shared_from_this<Co
   Guarded<Work> work_;
   Guarded<NameIndex> names_;
   Notification synced_;
+  const std::unique_ptr<controller::WorkQueue> queue_;  // The definitions to sync.
+  const std::unique_ptr<controller::Controller> emptying_;
 };
 
 }  // namespace apiserver::inline v0::apiextensions

@@ -1,8 +1,9 @@
 // The deletion of a definition's objects, which must be gone before it: upstream's finalizer
 // controller.
 
-#include <algorithm>
-#include <utility>
+#include <chrono>
+#include <memory>
+#include <string>
 
 #include "apiextensions/control/controller.h"
 #include "apiextensions/control/status.h"
@@ -16,6 +17,8 @@ using std::chrono::milliseconds;
 // owners take their time. It doubles up to that of upstream.
 constexpr milliseconds kFirstPause{50};
 constexpr milliseconds kLastPause{5000};
+// The definitions whose objects are deleted at a time; upstream has five.
+constexpr int kEmptyingAtOnce = 16;
 
 // Upstream leaves these alone, whose objects are not custom ones.
 bool Overlaps(const std::string& name) {
@@ -25,31 +28,36 @@ bool Overlaps(const std::string& name) {
 
 }  // namespace
 
-// On threads of their own, since objects may be many, and other definitions need not wait for them.
+// On tasks of their own, since objects may be many, and other definitions need not wait for them.
+std::unique_ptr<controller::Controller> Controller::NewEmptying() {
+  return controller::NewController(
+      {.name = "crd_finalizer",
+       .reconcile = [this](const Context& /*ctx*/, const controller::NamespacedName& key)
+           -> Result<controller::ReconcileResult> {
+         if (Empty(key.name)) return controller::ReconcileResult{};
+         return Status(Reason::kConflict, "some objects are still there");
+       },
+       .workers = kEmptyingAtOnce,
+       .pool = needs_.pool,
+       .rate_limiter =
+           controller::NewRateLimiter({.base = kFirstPause, .max = kLastPause, .per_second = 0}),
+       .metrics = needs_.metrics.get()});
+}
+
+// Once, so that no change of its status ends the pause before the next look.
 void Controller::BeginEmptying(const FactsPtr& facts) {
   if (!state_.Lock()->emptying.insert(facts->name).second) return;
-  EmptyLater(facts->name, milliseconds(0));
+  emptying_->queue().Add({"", facts->name});
 }
 
-void Controller::EmptyLater(const std::string& name, milliseconds delay) {
-  const milliseconds next = std::clamp(2 * delay, kFirstPause, kLastPause);
-  auto task = [weak = weak_from_this(), name, next] {
-    const auto self = weak.lock();
-    if (self == nullptr || !self->Enter()) return;
-    self->Empty(name, next);
-    self->Leave();
-  };
-  if (delay.count() == 0) return needs_.pool->Post(std::move(task));
-  (void)needs_.pool->PostAfter(delay, std::move(task));
-}
-
-void Controller::Empty(const std::string& name, milliseconds delay) {
+bool Controller::Empty(const std::string& name) {
   const FactsPtr facts = Find(name);
   // One of the same name may have come, and been deleted too, while this one was still in the set.
   const auto done = [&] {
     state_.Lock()->emptying.erase(name);
     Enqueue({name});
     Kick();
+    return true;
   };
   if (facts == nullptr || !facts->deleting || !facts->cleanup) return done();
   const Now now = needs_.clock->WallNow();
@@ -81,8 +89,7 @@ void Controller::Empty(const std::string& name, milliseconds delay) {
         break;
     }
   }
-  if (!finished) return EmptyLater(name, delay);
-  done();
+  return finished && done();
 }
 
 // The definition goes with its last finalizer. False: it could not be written and is tried again.
