@@ -151,8 +151,7 @@ class KindWriter {
   static std::string OptionsOf(const Field& field) {
     std::vector<std::string> parts;
     const Schema& schema = *field.schema;
-    const bool container = schema.type == SchemaType::kList || schema.type == SchemaType::kMap;
-    if (field.required && container) parts.emplace_back(".required = true");
+    if (field.required && schema.name() != kObjectMeta) parts.emplace_back(".required = true");
     std::vector<std::string> keys;
     for (const std::string_view key : schema.list_map_keys()) keys.push_back(Literal(key));
     if (!keys.empty()) parts.push_back(".keys = {" + Joined("", keys) + "}");

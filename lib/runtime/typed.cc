@@ -80,6 +80,11 @@ bool NotA(const char* container, Value from, Mismatch& mismatch) {
   return Not(container, from, mismatch);
 }
 
+bool IsMissing(std::string_view name, Mismatch& mismatch) {
+  mismatch.problem = "is required, but absent";
+  return mismatch.In(name);
+}
+
 template <>
 bool Form<bool>::Read(Value from, bool& to, Mismatch& mismatch) {
   if (from.type() != Value::Type::kBool) return Not("a boolean", from, mismatch);

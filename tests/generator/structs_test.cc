@@ -33,6 +33,20 @@ TEST_CASE("generator: a struct of a CustomResourceDefinition is read and written
   CHECK(zoo::v1::Pet::Path::kSpecReplicas == "spec.replicas");
 }
 
+TEST_CASE("generator: an object without a required field is refused, unless it may lack it",
+          "[generator]") {
+  runtime::Object object(runtime::Kind::Untyped({"zoo.example.com", "v1", "Pet"}), "v1");
+  CHECK(runtime::FromObject<zoo::v1::Pet>(object).status().message() ==
+        "Pet spec is required, but absent");
+  object.Edit("spec", "replicas") = 2;
+  CHECK(runtime::FromObject<zoo::v1::Pet>(object).status().message() ==
+        "Pet spec.species is required, but absent");
+  const auto lenient = runtime::FromObject<zoo::v1::Pet>(object, runtime::typed::Missing::kZero);
+  REQUIRE(lenient.ok());
+  CHECK(lenient->spec.species.empty());
+  CHECK(lenient->spec.replicas == 2);
+}
+
 TEST_CASE("generator: names that C++ would not take have others", "[generator]") {
   zoo::v1::Odd odd;
   odd.Odd_2 = "of the struct's name";

@@ -44,6 +44,13 @@ TEST_CASE("generator: a field of a custom resource is optional unless it is requ
             "  std::string must;\n  // Any number.\n  std::optional<std::int64_t> may;\n"
             "  std::vector<std::string> list;\n"));
   CHECK(Has(header, "kSpecMay = \"spec.may\";"));
+  CHECK(Has(header,
+            "    fields(\"must\", &WidgetSpec::must, "
+            "::apiserver::runtime::typed::FieldOptions{.required = true});\n"
+            "    fields(\"may\", &WidgetSpec::may);\n"));
+  CHECK(Has(header,
+            "    fields(\"spec\", &Widget::spec, "
+            "::apiserver::runtime::typed::FieldOptions{.required = true});\n"));
   CHECK(Has(header, "  WidgetSpec spec;"));
   CHECK(Has(header, "  ::apiserver::runtime::ObjectMeta metadata;"));
 }

@@ -164,14 +164,87 @@ TEST_CASE("runtime: a member of another type is refused by its path", "[runtime]
         "Widget spec.replicas is too large for its type: 3000000000");
   CHECK(Refused(R"({"toys":[{"name":"a"},{"name":7}]})") ==
         "Widget spec.toys[1].name is a number, not a text");
-  CHECK(Refused(R"({"byRoom":{"hall":[]}})") ==
+  CHECK(Refused(R"({"names":[],"byRoom":{"hall":[]}})") ==
         "Widget spec.byRoom[hall] is a list, not an object");
   CHECK(Refused(R"({"toys":{}})") == "Widget spec.toys is an object, not a list");
-  CHECK(Refused(R"({"picture":"*"})") == "Widget spec.picture is no base64");
-  CHECK(Refused(R"({"nap":"soon"})").starts_with("Widget spec.nap cannot be read: "));
+  CHECK(Refused(R"({"names":[],"picture":"*"})") == "Widget spec.picture is no base64");
+  CHECK(Refused(R"({"names":[],"nap":"soon"})").starts_with("Widget spec.nap cannot be read: "));
   CHECK(Refused(R"(7)") == "Widget spec is a number, not an object");
   CHECK(FromValue<std::int64_t>(Value::Bool(true)).status().message() ==
         "value is a boolean, not an integer");
+}
+
+struct Bowl {
+  std::string food;
+  std::optional<std::string> drink;
+  UnixTime filled;
+  friend bool operator==(const Bowl&, const Bowl&) = default;
+  template <class Fields>
+  static void ForEachField(const Fields& fields) {
+    fields("food", &Bowl::food, typed::FieldOptions{.required = true});
+    fields("drink", &Bowl::drink);
+    fields("filled", &Bowl::filled, typed::FieldOptions{.required = true});
+  }
+};
+
+struct Kitchen {
+  Bowl first;
+  std::vector<Bowl> bowls;
+  std::map<std::string, Bowl> by_cat;
+  friend bool operator==(const Kitchen&, const Kitchen&) = default;
+  template <class Fields>
+  static void ForEachField(const Fields& fields) {
+    fields("first", &Kitchen::first);
+    fields("bowls", &Kitchen::bowls);
+    fields("byCat", &Kitchen::by_cat, typed::FieldOptions{.required = true});
+  }
+};
+
+TEST_CASE("runtime: a required member that is absent is refused by its path", "[runtime]") {
+  Arena arena;
+  const auto problem = [&](std::string_view json, typed::Missing missing) {
+    const auto read = FromValue<Kitchen>(Parse(json, arena), missing);
+    return std::string(read.status().message());
+  };
+  struct Row {
+    const char* json;
+    const char* problem;
+  };
+  const std::vector<Row> rows{
+      {R"({"byCat":{}})", ""},
+      {R"({})", "value byCat is required, but absent"},
+      // Null is a value that some members may have.
+      {R"({"byCat":null})", ""},
+      {R"({"byCat":{},"first":{"food":"","filled":null}})", ""},
+      {R"({"byCat":{},"first":{"filled":null}})", "value first.food is required, but absent"},
+      {R"({"byCat":{},"first":{}})", "value first.food is required, but absent"},
+      {R"({"byCat":{},"first":{"food":"fish"}})", "value first.filled is required, but absent"},
+      {R"({"byCat":{},"bowls":[{"food":"","filled":null},{"drink":"milk"}]})",
+       "value bowls[1].food is required, but absent"},
+      {R"({"byCat":{},"bowls":[null]})", "value bowls[0].food is required, but absent"},
+      {R"({"byCat":{"tom":{}}})", "value byCat[tom].food is required, but absent"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.json);
+    CHECK(problem(row.json, typed::Missing::kRefused) == row.problem);
+    CHECK(problem(row.json, typed::Missing::kZero).empty());
+  }
+  // Other mistakes are refused all the same.
+  CHECK(problem(R"({"bowls":3})", typed::Missing::kZero) == "value bowls is a number, not a list");
+  CHECK(Refused("{}") == "Widget spec.names is required, but absent");
+  CHECK(FromObject<Pet>(*PetWith("{}"), typed::Missing::kZero).ok());
+}
+
+TEST_CASE("runtime: what a lenient read lacks stays absent when nothing has changed", "[runtime]") {
+  const auto object = PetWith(R"({"species":"cat"})");
+  const std::string before = Print(*object);
+  auto pet = FromObject<Pet>(*object, typed::Missing::kZero);
+  REQUIRE(pet.ok());
+  REQUIRE(ToObject(*pet, *object).ok());
+  CHECK(Print(*object) == before);
+  pet->spec.replicas = 2;
+  REQUIRE(ToObject(*pet, *object).ok());
+  CHECK(Print((*object)["spec"]) == R"({"species":"cat","replicas":2,"names":[]})");
 }
 
 TEST_CASE("runtime: an object of another kind is neither read nor written", "[runtime]") {

@@ -60,17 +60,25 @@ struct Any {
 
 // The way a struct's ForEachField() describes a field besides name and member.
 struct FieldOptions {
-  // Written even if it is an empty list or map.
+  // Has to be there when the struct is read, and is written even if it is an empty list or map.
   bool required = false;
   // The members that tell the items of a list apart: an item that is written keeps what the
   // object's item with the same keys has beside the struct's fields.
   std::initializer_list<std::string_view> keys = {};
 };
 
-// The first value that is not of its field's type.
+// The way to read a required member that is absent, as from an object that was stored before the
+// member was required, or from a part of an object.
+enum class Missing : std::uint8_t {
+  kRefused,  // An error with the member's path.
+  kZero,     // It reads as the C++ type's zero.
+};
+
+// The first value that is not of its field's type, or not there.
 struct Mismatch {
-  std::string path;     // "spec.replicas".
-  std::string problem;  // "is a text, not an integer".
+  std::string path = "";                // "spec.replicas".
+  std::string problem = "";             // "is a text, not an integer".
+  Missing missing = Missing::kRefused;  // Set by the reader.
 
   // Puts a member or an index in front of the path. Returns false.
   bool In(std::string_view outer);
@@ -113,12 +121,14 @@ struct Form<T> {
 
 // Says in `mismatch` that a container is expected. Returns false.
 bool NotA(const char* container, Value from, Mismatch& mismatch);
+// Says in `mismatch` that a required member is absent. Returns false.
+bool IsMissing(std::string_view name, Mismatch& mismatch);
 
 // Tells if `value` is read as what `as` is.
 template <class T>
 bool Says(Value value, const T& as) {
   T read{};
-  Mismatch mismatch;
+  Mismatch mismatch{.missing = Missing::kZero};
   return !value.is_null() && Form<T>::Read(value, read, mismatch) && read == as;
 }
 
@@ -244,11 +254,14 @@ struct Form {
     to = T{};
     if (!from.is_map() && !from.is_null()) return NotA("an object", from, mismatch);
     bool read = true;
-    T::ForEachField([&]<class M>(std::string_view name, M T::*member, FieldOptions = {}) {
+    T::ForEachField([&]<class M>(std::string_view name, M T::*member, FieldOptions options = {}) {
       if (!read) return;
-      const Value value = from[name];
-      if (value.is_null()) return;
-      read = Form<M>::Read(value, to.*member, mismatch) || mismatch.In(name);
+      const Value* const value = from.Find(name);
+      if (value == nullptr && options.required && mismatch.missing == Missing::kRefused) {
+        read = IsMissing(name, mismatch);
+      } else if (value != nullptr && !value->is_null()) {
+        read = Form<M>::Read(*value, to.*member, mismatch) || mismatch.In(name);
+      }
     });
     return read;
   }
@@ -258,7 +271,9 @@ struct Form {
     T::ForEachField([&]<class M>(std::string_view name, M T::*member, FieldOptions options = {}) {
       const M& value = from.*member;
       const Value old = writer.Before(name);
-      if (!options.required && Form<M>::Absent(value)) {
+      // A zero time and null are left out in any case.
+      constexpr bool kContainer = requires { value.begin(); };
+      if (Form<M>::Absent(value) && !(kContainer && options.required)) {
         // An empty list or map may be there, but one that was not empty may not.
         if (old.size() > 0 || !(old.is_list() || old.is_map())) writer.Set(name, {});
         return;
@@ -281,12 +296,13 @@ Status CheckVersion(const Kind& kind, std::string_view version);
 
 namespace apiserver::inline v0::runtime {
 
-// Reads a struct, list, map or scalar. kInvalid, with the path: a member is of another type. Absent
-// and null members read as the C++ type's zero.
+// Reads a struct, list, map or scalar. kInvalid, with the path: a member is of another type, or a
+// required one is absent, unless `missing` allows that. Other absent members, and null, read as the
+// C++ type's zero.
 template <class T>
-Result<T> FromValue(Value value) {
+Result<T> FromValue(Value value, typed::Missing missing = typed::Missing::kRefused) {
   T read{};
-  typed::Mismatch mismatch;
+  typed::Mismatch mismatch{.missing = missing};
   if (!typed::Form<T>::Read(value, read, mismatch)) return mismatch.ToStatus("value");
   return read;
 }
@@ -297,15 +313,15 @@ Value ToValue(const T& from, Arena& arena, Value before = {}) {
   return typed::WriteOver(from, before, arena, {});
 }
 
-// Reads an object. kInvalid: it is of another kind or version than T, or a member is of another
-// type. The error of parsing its stored bytes, if it has one.
+// Reads an object. kInvalid: it is of another kind or version than T, or as FromValue() says. The
+// error of parsing its stored bytes, if it has one.
 template <class T>
-Result<T> FromObject(const Object& object) {
+Result<T> FromObject(const Object& object, typed::Missing missing = typed::Missing::kRefused) {
   if (Status status = typed::CheckKind(object, T::kGroup, T::kVersion, T::kKind); !status.ok()) {
     return status;
   }
   T read{};
-  typed::Mismatch mismatch;
+  typed::Mismatch mismatch{.missing = missing};
   if (!typed::Form<T>::Read(object.root(), read, mismatch)) return mismatch.ToStatus(T::kKind);
   return read;
 }
