@@ -98,7 +98,20 @@ class Cacher final : public Interface {
   }
   void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
                    CreateDone done) override {
-    store_->CreateAsync(ctx, key, object, std::move(done));
+    store_->CreateAsyncSeen(ctx, key, object,
+                            [fresh = fresh_, observes = feed_->observes(),
+                             wait = options_.fresh_wait, done = std::move(done)](
+                                Result<runtime::ObjectPtr> created, kv::Revision taken_at) mutable {
+                              // An engine on another machine is asked for its revision by the next
+                              // read.
+                              if (taken_at == 0 || !observes) return done(std::move(created));
+                              // The key is taken, also if the wait has failed.
+                              fresh->Add(
+                                  taken_at,
+                                  [created = std::move(created), done = std::move(done)](
+                                      const Status&) mutable { done(std::move(created)); },
+                                  wait);
+                            });
   }
   Result<runtime::ObjectPtr> GuaranteedUpdate(const Context& ctx, std::string_view key,
                                               const UpdateOptions& options,

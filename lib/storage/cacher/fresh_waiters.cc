@@ -5,9 +5,9 @@
 
 namespace apiserver::v0::storage::cacher {
 
-void FreshWaiters::Add(kv::Revision revision, Done done) {
+void FreshWaiters::Add(kv::Revision revision, Done done, std::chrono::milliseconds wait) {
   if (cache_->revision() >= revision) return done({});
-  const Entered entered = Enter(revision, done);
+  const Entered entered = Enter(revision, done, wait);
   if (entered == Entered::kNot) {
     return done({Reason::kServiceUnavailable, "the watch cache is stopped"});
   }
@@ -17,11 +17,12 @@ void FreshWaiters::Add(kv::Revision revision, Done done) {
   if (count_.load() > 0) AskSoon();
 }
 
-FreshWaiters::Entered FreshWaiters::Enter(kv::Revision revision, Done& done) {
+FreshWaiters::Entered FreshWaiters::Enter(kv::Revision revision, Done& done,
+                                          std::chrono::milliseconds wait) {
   auto state = state_.Lock();
   if (state->stopped) return Entered::kNot;
   // Uses the machine's clock, as reads that wait on a thread do.
-  const Clock::Monotonic deadline = RealClock().Now() + kWaitMax;
+  const Clock::Monotonic deadline = RealClock().Now() + wait;
   state->waiting.emplace(revision, Waiter{deadline, std::move(done)});
   count_.store(state->waiting.size());
   return std::exchange(state->running, true) ? Entered::kAnother : Entered::kFirst;

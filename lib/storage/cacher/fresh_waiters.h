@@ -17,11 +17,11 @@
 
 namespace apiserver::inline v0::storage::cacher {
 
-// The reads that hold no thread while they wait until a cache has seen a revision. While there are
-// any, the engine is asked for its progress. All methods may be called from any thread.
+// The requests that hold no thread while they wait until a cache has seen a revision. While there
+// are any, the engine is asked for its progress. All methods may be called from any thread.
 class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
  public:
-  // The longest wait: a read is then told kTimeout, and may go on waiting on a thread.
+  // The longest wait of a read, which may go on waiting on a thread.
   static constexpr std::chrono::milliseconds kWaitMax{500};
   // The interval at which the engine is asked anew while reads wait.
   static constexpr std::chrono::milliseconds kAskAgain{100};
@@ -30,11 +30,11 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
   FreshWaiters(std::shared_ptr<const Cache> cache, Executor* executor, std::function<void()> ask)
       : cache_(std::move(cache)), executor_(executor), ask_(std::move(ask)) {}
 
-  // Calls `done` once: OK when the cache has seen `revision`, perhaps before this returns;
-  // kTimeout; kServiceUnavailable after Stop(). `done` is called on any thread, the engine's
-  // committer included, and must not block.
+  // Calls `done` once: OK when the cache has seen `revision`, perhaps before this returns; kTimeout
+  // after `wait`, up to kAskAgain late; kServiceUnavailable after Stop(). `done` is called on any
+  // thread, the engine's committer included, and must not block.
   using Done = UniqueFunction<void(Status)>;
-  void Add(kv::Revision revision, Done done);
+  void Add(kv::Revision revision, Done done, std::chrono::milliseconds wait = kWaitMax);
   // The cache has seen `revision`.
   void Advance(kv::Revision revision);
   void Stop();
@@ -52,7 +52,7 @@ class FreshWaiters final : public std::enable_shared_from_this<FreshWaiters> {
   };
   // kFirst: the caller must schedule Tick(). kNot: `done` is untouched.
   enum class Entered : std::uint8_t { kNot, kFirst, kAnother };
-  Entered Enter(kv::Revision revision, Done& done);
+  Entered Enter(kv::Revision revision, Done& done, std::chrono::milliseconds wait);
   void AskSoon();
   // Ends the late waiters, and has the engine asked again for the others.
   void Tick();

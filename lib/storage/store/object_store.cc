@@ -105,12 +105,20 @@ Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_v
 
 void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
                               const runtime::Object& object, CreateDone done) {
+  CreateAsyncSeen(
+      ctx, key, object,
+      [done = std::move(done)](Result<runtime::ObjectPtr> created,
+                               kv::Revision /*taken_at*/) mutable { done(std::move(created)); });
+}
+
+void ObjectStore::CreateAsyncSeen(const Context& ctx, std::string_view key,
+                                  const runtime::Object& object, CreateSeen done) {
   trace::Span span = trace::StartSpan(ctx, "Create store");
   Describe({*options_.kind, key}, span);
   auto creation = NewCreation(ctx, key, object);
   if (!creation.ok()) {
     span.EndWith(creation.status());
-    return done(creation.status());
+    return done(creation.status(), 0);
   }
   kv::TxnRequest txn = creation->txn;
   options_.engine->TxnAsync(
@@ -124,7 +132,8 @@ void ObjectStore::CreateAsync(const Context& ctx, std::string_view key,
         auto created = response.ok() ? Created(creation, *response)
                                      : Result<runtime::ObjectPtr>(response.status());
         span.EndWith(created.status());
-        done(std::move(created));
+        const bool taken = response.ok() && !response->succeeded;
+        done(std::move(created), taken ? response->kv.mod_revision : 0);
       });
 }
 

@@ -46,6 +46,11 @@ class ObjectStore final : public Interface {
                                     std::chrono::seconds ttl) override;
   void CreateAsync(const Context& ctx, std::string_view key, const runtime::Object& object,
                    CreateDone done) override;
+  // The same, and tells the revision at which the key was taken, if that is why nothing was stored.
+  // Zero otherwise.
+  using CreateSeen = UniqueFunction<void(Result<runtime::ObjectPtr>, kv::Revision taken_at)>;
+  void CreateAsyncSeen(const Context& ctx, std::string_view key, const runtime::Object& object,
+                       CreateSeen done);
   Result<runtime::ObjectPtr> Get(const Context& ctx, std::string_view key,
                                  const GetOptions& options) override;
   Result<runtime::List> GetList(const Context& ctx, std::string_view key,
