@@ -9,6 +9,7 @@
 #include "apiserver/codec/yaml.h"
 
 #include "base/status_macros.h"
+#include "codec/schema_references.h"
 
 namespace apiserver::v0::codec {
 namespace {
@@ -147,12 +148,12 @@ constexpr std::string_view kItems = "[*]";
 // Reads schemas into a pool, from the leaves up.
 class OpenApiLoader {
  public:
-  explicit OpenApiLoader(SchemaPool& pool) : pool_(pool) {}
+  // Null references: a $ref is refused, and so is a schema without a type. `depth` is where the
+  // schema stands.
+  explicit OpenApiLoader(SchemaPool& pool, SchemaReferences* references = nullptr, int depth = 0)
+      : pool_(pool), references_(references), depth_(depth) {}
 
-  Result<SchemaPtr> Load(const Value& json) {
-    ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, {}));
-    return pool_.Make(parts);
-  }
+  Result<SchemaPtr> Load(const Value& json) { return Nested(json, {.depth = depth_}); }
 
   // Leaves out kind and apiVersion, and puts metadata first.
   Result<SchemaPtr> LoadRoot(const Value& json) {
@@ -209,12 +210,25 @@ class OpenApiLoader {
   }
 
   Result<SchemaPtr> Nested(const Value& json, const Place& place) {
+    ASSIGN_OR_RETURN(const auto target, Referenced(json, place));
+    if (target.schema) return target.schema;
     ASSIGN_OR_RETURN(const SchemaParts parts, Parts(json, place));
     return pool_.Make(parts);
   }
 
+  // Finds what a schema refers to, which is shared as it is. Null: it is no reference.
+  Result<SchemaReferences::Target> Referenced(const Value& json, const Place& place) {
+    if (references_ == nullptr || !json.is_map()) return SchemaReferences::Target{};
+    if (place.depth > kSchemaDepthMax) return Invalid(place.Path(), "is nested too deeply");
+    auto target = references_->Find(json, place.depth);
+    if (target.ok()) return target;
+    return Invalid(place.Path(), target.status().message());
+  }
+
   // Reads the schema of a list's items or a map's values, which has a default of its own.
   Result<SchemaPtr> Inner(const Value& json, const Place& place) {
+    ASSIGN_OR_RETURN(const auto target, Referenced(json, place));
+    if (target.schema) return target.schema;
     ASSIGN_OR_RETURN(SchemaParts parts, Parts(json, place));
     // As in Go, null is no default.
     const Value fallback = json["default"];
@@ -306,7 +320,13 @@ class OpenApiLoader {
     } else if (const std::optional<SchemaType> scalar = ScalarType(type)) {
       schema.type = *scalar;
       if (schema.constraints.format == "int32") schema.bits = 32;
-    } else if (type.empty() && schema.preserve_unknown_fields) {
+      // A custom resource has a text there, whatever it holds.
+      if (references_ != nullptr && type == "string" && schema.constraints.format == "byte") {
+        schema.type = SchemaType::kBytes;
+      }
+    } else if (type.empty() && references_ != nullptr && json["properties"].size() > 0) {
+      return LoadObject(json, place, schema);
+    } else if (type.empty() && (schema.preserve_unknown_fields || references_ != nullptr)) {
       schema.type = SchemaType::kAny;
       return LoadUntyped(json, place, schema);
     } else {
@@ -344,11 +364,18 @@ class OpenApiLoader {
     for (const Member& property : json["properties"].members()) {
       FieldParts field;
       field.name = std::string(property.key);
-      ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, place.Property(property.key)));
-      // Kept at the field, so that types that differ in nothing else are shared.
-      field.description = std::exchange(parts.description, "");
-      field.source_description = std::exchange(parts.source_description, {});
-      field.schema = pool_.Make(parts);
+      const Place property_place = place.Property(property.key);
+      ASSIGN_OR_RETURN(auto target, Referenced(property.value, property_place));
+      if (target.schema) {
+        Describe(target.description, field.description, field.source_description);
+        field.schema = std::move(target.schema);
+      } else {
+        ASSIGN_OR_RETURN(SchemaParts parts, Parts(property.value, property_place));
+        // Kept at the field, so that types that differ in nothing else are shared.
+        field.description = std::exchange(parts.description, "");
+        field.source_description = std::exchange(parts.source_description, {});
+        field.schema = pool_.Make(parts);
+      }
       const Value fallback = property.value["default"];
       if (!fallback.is_null()) field.default_value = OwnedValue(fallback);
       schema.fields.push_back(std::move(field));
@@ -392,6 +419,8 @@ class OpenApiLoader {
   }
 
   SchemaPool& pool_;
+  SchemaReferences* const references_;
+  const int depth_;
 };
 
 Result<Value> ParseText(std::string_view text, runtime::Arena& arena) {
@@ -429,6 +458,16 @@ Result<KindVersion> VersionFromCrd(const Value& json, const Value& spec, SchemaP
 }
 
 }  // namespace
+
+Result<SchemaPtr> SchemaFromDocument(Value schema, SchemaPool& pool, SchemaReferences& references,
+                                     int depth) {
+  return OpenApiLoader(pool, &references, depth).Load(schema);
+}
+
+Result<SchemaPtr> RootSchemaFromDocument(Value schema, SchemaPool& pool,
+                                         SchemaReferences& references) {
+  return OpenApiLoader(pool, &references).LoadRoot(schema);
+}
 
 Result<SchemaPtr> SchemaFromOpenApi(Value schema, SchemaPool& pool) {
   return OpenApiLoader(pool).Load(schema);
