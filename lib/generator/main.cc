@@ -1,13 +1,16 @@
-// apiserver-gen: C++ structs from CustomResourceDefinitions.
+// apiserver-gen: C++ structs from CustomResourceDefinitions and OpenAPI documents.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status_macros.h"
+#include "apiserver/codec/openapi_kinds.h"
 #include "apiserver/codec/schema_loader.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/generator/typed_header.h"
@@ -17,14 +20,19 @@ namespace {
 using namespace apiserver;  // NOLINT(google-build-using-namespace): a program.
 
 constexpr const char* kUsage =
-    "usage: apiserver-gen types --namespace NAME [--out FILE] CRD...\n"
+    "usage: apiserver-gen types --namespace NAME [--out FILE] [--kind KIND]... FILE...\n"
     "\n"
-    "Writes a header with a C++ struct for each kind of the CustomResourceDefinitions (YAML or\n"
-    "JSON files), for runtime/typed.h: to FILE, or to the standard output.\n";
+    "Writes a header with a C++ struct for each kind of the files, for runtime/typed.h: to FILE, "
+    "or\n"
+    "to the standard output. A file has CustomResourceDefinitions (YAML or JSON), or is an "
+    "OpenAPI\n"
+    "document, as a server has at /openapi/v2 and below /openapi/v3/. --kind chooses kinds, by\n"
+    "their name, Pet, or with the group, Pet.zoo.example.com.\n";
 
 struct Arguments {
   generator::TypedHeaderOptions options;
   std::string out;
+  std::vector<std::string> kinds;  // Empty: all.
   std::vector<std::string> files;
 };
 
@@ -32,12 +40,15 @@ struct Arguments {
 Result<Arguments> Read(std::span<const std::string> words) {
   Arguments read;
   for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string kind;
     std::string* const to = words[i] == "--namespace" ? &read.options.name_space
                             : words[i] == "--out"     ? &read.out
+                            : words[i] == "--kind"    ? &kind
                                                       : nullptr;
     if (to != nullptr) {
       if (++i == words.size()) return Status(Reason::kInvalid, words[i - 1] + " needs a value");
       *to = words[i];
+      if (to == &kind) read.kinds.push_back(kind);
     } else if (words[i].starts_with("-")) {
       return Status(Reason::kInvalid, "there is no flag " + words[i]);
     } else {
@@ -49,18 +60,56 @@ Result<Arguments> Read(std::span<const std::string> words) {
   return read;
 }
 
-Status AddKinds(const std::string& file, std::vector<runtime::KindPtr>& kinds) {
-  APISERVER_ASSIGN_OR_RETURN(const std::string text, RealFileSystem().Read(file));
-  for (const std::string_view document : codec::SplitYamlDocuments(text)) {
-    auto options = codec::KindOptionsFromCrd(document);
-    if (!options.ok()) {
-      return options.status().WithMessage(file + ": " + std::string(options.status().message()));
-    }
-    APISERVER_ASSIGN_OR_RETURN(auto kind, runtime::Kind::New(std::move(options).value()));
-    kinds.push_back(std::move(kind));
+// Collects the kinds of files.
+class Kinds {
+ public:
+  explicit Kinds(std::vector<std::string> wanted) : wanted_(std::move(wanted)) {}
+
+  Status Add(const std::string& file) {
+    APISERVER_ASSIGN_OR_RETURN(const std::string text, RealFileSystem().Read(file));
+    const Status added = codec::IsOpenApiDocument(text) ? AddDocument(text) : AddCrds(text);
+    if (added.ok()) return added;
+    return added.WithMessage(file + ": " + std::string(added.message()));
   }
-  return {};
-}
+  // Returns an error if a kind that is wanted was in no file.
+  Status Check() const {
+    for (const std::string& name : wanted_) {
+      const auto is = [&](const runtime::KindPtr& kind) { return Is(*kind, name); };
+      if (std::ranges::any_of(kinds_, is)) continue;
+      return {Reason::kInvalid, "no file has the kind " + name};
+    }
+    return {};
+  }
+  const std::vector<runtime::KindPtr>& all() const { return kinds_; }
+
+ private:
+  static bool Is(const runtime::Kind& kind, const std::string& name) {
+    return name == kind.kind() || name == kind.kind() + "." + kind.group();
+  }
+  Status AddDocument(const std::string& text) {
+    APISERVER_ASSIGN_OR_RETURN(auto found, codec::KindOptionsFromOpenApi(text, wanted_, pool_));
+    for (runtime::KindOptions& options : found) APISERVER_RETURN_IF_ERROR(AddKind(options));
+    return {};
+  }
+  Status AddCrds(const std::string& text) {
+    for (const std::string_view document : codec::SplitYamlDocuments(text)) {
+      APISERVER_ASSIGN_OR_RETURN(auto options, codec::KindOptionsFromCrd(document));
+      APISERVER_RETURN_IF_ERROR(AddKind(options));
+    }
+    return {};
+  }
+  Status AddKind(runtime::KindOptions& options) {
+    APISERVER_ASSIGN_OR_RETURN(auto kind, runtime::Kind::New(std::move(options)));
+    const auto is = [&](const std::string& name) { return Is(*kind, name); };
+    if (wanted_.empty() || std::ranges::any_of(wanted_, is)) kinds_.push_back(std::move(kind));
+    return {};
+  }
+
+  const std::vector<std::string> wanted_;
+  // Definitions that several documents have are one.
+  runtime::SchemaPool pool_;
+  std::vector<runtime::KindPtr> kinds_;
+};
 
 // The file keeps its time if nothing changed, so that nothing is compiled again.
 Status WriteTo(const std::string& file, const std::string& text) {
@@ -83,15 +132,17 @@ Status Run(std::span<const std::string> words) {
     return {Reason::kInvalid, "the first word has to be types"};
   }
   APISERVER_ASSIGN_OR_RETURN(Arguments arguments, Read(words.subspan(1)));
-  std::vector<runtime::KindPtr> kinds;
+  arguments.options.share_definitions = true;
+  Kinds kinds(arguments.kinds);
   for (const std::string& file : arguments.files) {
-    APISERVER_RETURN_IF_ERROR(AddKinds(file, kinds));
+    APISERVER_RETURN_IF_ERROR(kinds.Add(file));
     const std::string name = file.substr(file.rfind('/') + 1);
     std::string& from = arguments.options.made_from;
     from += (from.empty() ? "" : ", ") + name;
   }
+  APISERVER_RETURN_IF_ERROR(kinds.Check());
   APISERVER_ASSIGN_OR_RETURN(const std::string header,
-                             generator::TypedHeader(kinds, arguments.options));
+                             generator::TypedHeader(kinds.all(), arguments.options));
   return arguments.out.empty() ? Print(header) : WriteTo(arguments.out, header);
 }
 

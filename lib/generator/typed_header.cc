@@ -1,5 +1,6 @@
 #include "apiserver/generator/typed_header.h"
 
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -17,6 +18,9 @@ using runtime::SchemaType;
 constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 constexpr std::string_view kRuntime = "::apiserver::runtime::";
 
+// The most constants for paths in a kind.
+constexpr std::size_t kPathsMax = 20'000;
+
 // A member, which is written once the name of its struct is known.
 struct Member {
   std::string json;
@@ -32,16 +36,22 @@ std::string Joined(std::string_view before, const std::vector<std::string>& part
   return to;
 }
 
+// The names of one namespace.
+struct NameSpace {
+  std::set<std::string> types;  // All of them.
+  bool shares = false;          // Structs of definitions are written once.
+  std::map<const Schema*, std::string> shared = {};
+};
+
 // Writes one version of one kind: its structs, inner ones first.
 class KindWriter {
  public:
-  KindWriter(const runtime::Kind& kind, const runtime::KindVersion& version,
-             std::set<std::string>& types)
-      : kind_(kind), version_(version), types_(types) {}
+  KindWriter(const runtime::Kind& kind, const runtime::KindVersion& version, NameSpace& names)
+      : kind_(kind), version_(version), names_(names) {}
 
   std::string Write() {
     const Schema& schema = *version_.schema;
-    AddPaths(schema, "", "");
+    AddPaths(schema);
     Struct(schema, kind_.kind(), /*root=*/true);
     return std::move(out_);
   }
@@ -49,7 +59,7 @@ class KindWriter {
  private:
   // Writes the struct of `schema`, and what it consists of before it. Returns its name.
   std::string Struct(const Schema& schema, std::string name, bool root) {
-    if (!root) name = Unique(std::move(name), types_);
+    if (!root) name = Unique(std::move(name), names_.types);
     std::set<std::string> taken = {"ForEachField", "Path",     "kGroup", "kKind",
                                    "kPlural",      "kVersion", name};
     std::vector<Member> members;
@@ -142,10 +152,22 @@ class KindWriter {
       case SchemaType::kList:
         return "std::vector<" + Type(*schema.items(), name + "Item") + ">";
       case SchemaType::kStruct:
-        return Struct(schema, name, /*root=*/false);
+        return names_.shares && !schema.name().empty() ? Shared(schema)
+                                                       : Struct(schema, name, /*root=*/false);
       default:
         return "std::string";
     }
+  }
+
+  // Returns the name of the struct of a definition, which is written the first time.
+  std::string Shared(const Schema& schema) {
+    if (const auto found = names_.shared.find(&schema); found != names_.shared.end()) {
+      return found->second;
+    }
+    const std::string_view name = schema.name();
+    std::string made =
+        Struct(schema, Capitalized(name.substr(name.rfind('.') + 1)), /*root=*/false);
+    return names_.shared[&schema] = std::move(made);
   }
 
   static std::string OptionsOf(const Field& field) {
@@ -168,21 +190,40 @@ class KindWriter {
     return Comment(Joined("One of: ", values) + (values.empty() ? "" : "."), "  ");
   }
 
-  void AddPaths(const Schema& schema, const std::string& path, const std::string& constant) {
+  // A struct whose fields' paths are still to be written.
+  struct PathPlace {
+    const Schema* schema;
+    std::string path;
+    std::string constant;
+  };
+
+  // Level by level: definitions may be in each other in very many ways, and then the deep ones are
+  // left out.
+  void AddPaths(const Schema& root) {
+    std::deque<PathPlace> open = {{&root, "", ""}};
+    while (!open.empty() && path_names_.size() < kPathsMax) {
+      const PathPlace place = std::move(open.front());
+      open.pop_front();
+      AddPathsOf(*place.schema, place, open);
+    }
+  }
+
+  void AddPathsOf(const Schema& schema, const PathPlace& place, std::deque<PathPlace>& open) {
     for (const Field& field : schema.fields()) {
+      if (path_names_.size() >= kPathsMax) return;
       if (field.inlined) {
-        AddPaths(*field.schema, path, constant);
+        AddPathsOf(*field.schema, place, open);
         continue;
       }
       const std::string name(field.name());
       // A path that is cut at dots has to be found again.
       if (name.find('.') != std::string::npos) continue;
-      std::string here = path.empty() ? "" : path + ".";
+      std::string here = place.path.empty() ? "" : place.path + ".";
       here += name;
-      const std::string as = Unique("k" + constant + Capitalized(name), path_names_);
+      const std::string as = Unique("k" + place.constant + Capitalized(name), path_names_);
       paths_ += "    static constexpr std::string_view " + as + " = " + Literal(here) + ";\n";
       if (field.schema->type == SchemaType::kStruct && field.schema->name() != kObjectMeta) {
-        AddPaths(*field.schema, here, constant + Capitalized(name));
+        open.push_back({field.schema.get(), std::move(here), place.constant + Capitalized(name)});
       }
     }
   }
@@ -201,7 +242,7 @@ class KindWriter {
 
   const runtime::Kind& kind_;
   const runtime::KindVersion& version_;
-  std::set<std::string>& types_;  // All names in the namespace.
+  NameSpace& names_;
   std::set<std::string> path_names_;
   std::string paths_;
   std::string out_;
@@ -216,10 +257,13 @@ Result<std::string> TypedHeader(std::span<const runtime::KindPtr> kinds,
                   "\"" + options.name_space + "\" is no name of a namespace in C++");
   }
   // The kinds have their names, whatever inner structs are called.
-  std::map<std::string, std::set<std::string>> types;
+  std::map<std::string, NameSpace> names;  // By version.
   for (const runtime::KindPtr& kind : kinds) {
     for (const runtime::KindVersion& version : kind->versions()) {
-      if (version.schema && !types[version.version].insert(kind->kind()).second) {
+      if (!version.schema) continue;
+      NameSpace& in = names[version.version];
+      in.shares = options.share_definitions;
+      if (!in.types.insert(kind->kind()).second) {
         return Status(Reason::kInvalid,
                       "there are two kinds " + kind->kind() + " in version " + version.version);
       }
@@ -240,7 +284,7 @@ Result<std::string> TypedHeader(std::span<const runtime::KindPtr> kinds,
       if (!version.schema) continue;
       const std::string name_space = options.name_space + "::" + MemberName(version.version);
       out += "namespace " + name_space + " {\n\n";
-      out += KindWriter(*kind, version, types[version.version]).Write();
+      out += KindWriter(*kind, version, names[version.version]).Write();
       out += "}  // namespace " + name_space + "\n\n";
     }
   }

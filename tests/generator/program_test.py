@@ -24,6 +24,12 @@ spec:
 """
 
 
+NOWHERE = """{"swagger": "2.0", "definitions": {"a.Foo": {"type": "object", "properties": {
+"metadata": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"},
+"spec": {"$ref": "#/definitions/a.None"}},
+"x-kubernetes-group-version-kind": [{"group": "a.example", "version": "v1", "kind": "Foo"}]}}}"""
+
+
 def run(*words):
     done = subprocess.run([sys.argv[1], *words], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout, done.stderr
@@ -51,6 +57,14 @@ def main():
         assert "struct Pet {" in out and "struct Owner {" in out, out
         assert out.startswith("// Made by apiserver-gen from both.yaml;"), out
 
+        one = run("types", "--namespace", "zoo", "--kind", "Pet", both)[1]
+        assert "struct Pet {" in one and "struct Owner {" not in one, one
+        served = os.path.join(os.path.dirname(os.path.abspath(__file__)), "served.json")
+        code, out_served, error = run("types", "--namespace", "zoo", "--kind", "Mouse.zoo.example.com", served)
+        assert (code, error) == (0, ""), error
+        assert "struct Mouse {" in out_served and "struct Bowl {" in out_served, out_served
+        assert "struct Cage" not in out_served, out_served
+
         header = path("zoo.h")
         assert run("types", "--namespace", "zoo", "--out", header, both) == (0, "", "")
         with open(header, encoding="utf-8") as file:
@@ -68,6 +82,9 @@ def main():
         refused([*types, "--fast", both], "there is no flag --fast")
         refused(["types", "--namespace", "class", both], '"class" is no name of a namespace')
         refused([*types, path("none.yaml")], "none.yaml")
+        refused([*types, "--kind", "Dog", both, served], "no file has the kind Dog")
+        refused([*types, path("v4.json", '{"openapi": "4.0.0"}')], "v4.json: ")
+        refused([*types, path("nowhere.json", NOWHERE)], 'nowhere.json: a.Foo: spec: the $ref')
         refused([*types, both, both], "there are two kinds Pet in version v1")
         refused([*types, "--out", os.path.join(folder, "no", "zoo.h"), both], "cannot write")
         bad = path("bad.yaml", CRD % {"kind": "Pet", "plural": "pets", "type": "number!"})

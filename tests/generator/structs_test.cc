@@ -2,6 +2,8 @@
 
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/schema_loader.h"
+#include "definitions.h"
+#include "served.h"
 #include "zoo.h"
 
 // The structs of pets.yaml and odd.yaml: they compile, and say what the objects say.
@@ -73,6 +75,37 @@ TEST_CASE("generator: names that C++ would not take have others", "[generator]")
   CHECK((**object)["lists"].size() == 2);
   CHECK((**object)["maps"]["m"].at(1).AsString() == "a");
   CHECK(runtime::FromObject<zoo::v1::Odd>(**object).value() == odd);
+}
+
+TEST_CASE("generator: definitions of an OpenAPI document are structs that kinds share",
+          "[generator]") {
+  zoo::served::v1::Cage cage;
+  cage.metadata.name = "big";
+  zoo::served::v1::CageSpec& spec = cage.spec;
+  spec.bowls.push_back({.name = "water", .holds = runtime::Quantity::Parse("1500m").value()});
+  spec.door = runtime::typed::IntOrString(std::string("glass"));
+  spec.cleaned = runtime::UnixTime{1, 0};
+  const auto object =
+      runtime::NewObject(cage, runtime::Kind::Untyped({"zoo.example.com", "v1", "Cage"}));
+  REQUIRE(object.ok());
+  CHECK(Print(**object) ==
+        R"({"metadata":{"name":"big"},"spec":{"bowls":[{"name":"water","holds":"1500m"}],)"
+        R"("door":"glass","cleaned":"1970-01-01T00:00:01Z"}})");
+  CHECK(runtime::FromObject<zoo::served::v1::Cage>(**object).value() == cage);
+  zoo::served::v1::Mouse mouse;
+  mouse.bowl = spec.bowls.front();
+  CHECK(zoo::served::v1::Cage::Path::kSpecDoor == "spec.door");
+
+  // A document of a kube-apiserver, with definitions within themselves.
+  definitions::v1::CustomResourceDefinition crd;
+  crd.spec.versions.push_back({.name = "v1", .served = true});
+  definitions::v1::JSONSchemaProps schema{.type = "object"};
+  crd.spec.versions.front().schema.emplace().openAPIV3Schema = schema;
+  const auto written = runtime::NewObject(
+      crd, runtime::Kind::Untyped({"apiextensions.k8s.io", "v1", "CustomResourceDefinition"}));
+  REQUIRE(written.ok());
+  CHECK((**written)["spec"]["versions"].at(0)["schema"]["openAPIV3Schema"]["type"].AsString() ==
+        "object");
 }
 
 }  // namespace

@@ -104,5 +104,50 @@ TEST_CASE("generator: inner structs do not take the names of kinds", "[generator
   CHECK(Has(*header, "  WidgetSpec_2 spec;"));
 }
 
+TEST_CASE("generator: a shared definition has one struct, and another of that name its own",
+          "[generator]") {
+  const auto part = [](const char* name, const char* field) {
+    return StructBuilder(name).Field(field, StringSchema()).Build();
+  };
+  const auto bowl = part("a.v1.Bowl", "food");
+  const auto spec = StructBuilder("a.v1.Spec")
+                        .Field("first", bowl)
+                        .Field("second", ListOf(bowl))
+                        .Field("other", part("b.v1.Bowl", "drink"))
+                        .Field("odd", part("b.v1.", "x"))
+                        .Build();
+  const auto kind = Widget(spec, Semantics::kCustomResource);
+  const auto header =
+      TypedHeader(std::span(&kind, 1), {.name_space = "w", .share_definitions = true});
+  REQUIRE(header.ok());
+  for (const char* line :
+       {"struct Spec {", "  std::optional<Bowl> first;", "  std::vector<Bowl> second;",
+        "  std::optional<Bowl_2> other;", "  std::optional<Field> odd;"}) {
+    INFO(line);
+    CHECK(Has(*header, line));
+  }
+  CHECK(header->find("struct Bowl {") == header->rfind("struct Bowl {"));
+}
+
+TEST_CASE("generator: of very many paths the deepest have no constants", "[generator]") {
+  // 2^16 places in 16 levels.
+  auto below = StructBuilder("d").Field("end", StringSchema()).Build();
+  for (int i = 0; i < 15; ++i) {
+    below = StructBuilder("d" + std::to_string(i)).Field("a", below).Field("b", below).Build();
+  }
+  const auto kind = Widget(below, Semantics::kCustomResource);
+  const auto header =
+      TypedHeader(std::span(&kind, 1), {.name_space = "w", .share_definitions = true});
+  REQUIRE(header.ok());
+  CHECK(Has(*header, "kSpecAA = \"spec.a.a\";"));
+  CHECK_FALSE(Has(*header, "kSpecAAAAAAAAAAAAAAAEnd"));
+  std::size_t constants = 0;
+  for (std::size_t at = 0; (at = header->find("    static constexpr", at)) != std::string::npos;
+       ++at) {
+    ++constants;
+  }
+  CHECK(constants == 20'000);
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0::generator
