@@ -14,6 +14,7 @@
 #include "apiserver/storage/memory/engine.h"
 #include "base/status_macros.h"
 #include "program/cli_flags.h"
+#include "program/manifests.h"
 
 namespace apiserver::v0::program {
 
@@ -21,11 +22,14 @@ namespace {
 
 constexpr std::string_view kCrd = "crd";
 constexpr std::string_view kOpenApi = "openapi";
+constexpr std::string_view kManifests = "manifests";
 constexpr const char* kHelp =
     "crd [KIND...]            prints kinds as CustomResourceDefinitions: those named, or all\n"
     "openapi                  prints the OpenAPI v2 document\n"
     "openapi GROUP/VERSION    prints the OpenAPI v3 document of a version; v1 is the legacy "
-    "group's\n";
+    "group's\n"
+    "manifests                prints what makes this server run behind a cluster's aggregator;\n"
+    "                         --namespace, --service-name and --image say how it is called there\n";
 
 // A server that has the program's kinds and is never started.
 struct Unstarted {
@@ -103,16 +107,31 @@ Result<std::string> OpenApi(server::GenericAPIServer& api, const std::vector<std
   return std::move(answer->body);
 }
 
+Result<std::string> ManifestsOf(server::GenericAPIServer& api, const ManifestOptions& options) {
+  const auto client = client::NewClient(std::shared_ptr(api.LoopbackConnection()));
+  ASSIGN_OR_RETURN(const auto groups, OwnGroups(*client));
+  return Manifests(options, groups);
+}
+
 Result<std::string> Export(std::string_view command, std::vector<std::string> words,
                            const Program& program) {
   if (std::ranges::find(words, "--help") != words.end()) return std::string(kHelp);
+  const bool manifests = command == kManifests;
+  ManifestOptions options{.name_space = program.service_namespace,
+                          .image = program.name + ":latest"};
+  if (manifests) {
+    ASSIGN_OR_RETURN(options, ReadManifestOptions(words, std::move(options)));
+  }
   ASSIGN_OR_RETURN(const Unstarted made, NewUnstarted(program));
+  if (manifests) return ManifestsOf(*made.api, options);
   return command == kCrd ? Crds(*made.api, std::move(words)) : OpenApi(*made.api, words);
 }
 
 }  // namespace
 
-bool IsExport(std::string_view command) { return command == kCrd || command == kOpenApi; }
+bool IsExport(std::string_view command) {
+  return command == kCrd || command == kOpenApi || command == kManifests;
+}
 
 int ExportMain(int argc, const char* const* argv, const Program& program) {
   auto text = Export(argv[0], {argv + 1, argv + argc}, program);

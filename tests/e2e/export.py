@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""The commands crd and openapi print what a server of the same program serves.
+"""The commands crd and openapi print what a server of the same program serves, manifests what deploys it.
 
-usage: export.py --server BINARY --gen APISERVER_GEN
+usage: export.py --server BINARY --gen APISERVER_GEN --deploy FOLDER
 """
 
 import argparse
+import glob
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+
+import yaml
 
 from prometheus import Client
 from servers import Failure, Server
@@ -65,15 +68,55 @@ def check_documents(program, client):
     expect("GROUP/VERSION" in run(program, "openapi", "--help")[1], "no help")
 
 
+def documents(text):
+    """The objects of a YAML stream, by kind, namespace and name; resources of rules in any order."""
+    found = {}
+    for each in yaml.safe_load_all(text):
+        for rule in each.get("rules", []):
+            rule["resources"].sort()
+        key = (each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"])
+        expect(key not in found, "twice: %s" % (key,))
+        found[key] = each
+    return found
+
+
+def check_manifests(program, deploy):
+    code, printed, error = run(program, "manifests")
+    expect(code == 0 and error == "", error)
+    wanted = {}
+    for file in glob.glob(os.path.join(deploy, "*.yaml")):
+        with open(file) as text:
+            wanted.update(documents(text.read()))
+    expect(len(wanted) > 10, wanted)
+    got = documents(printed)
+    for key in sorted({*wanted, *got}, key=str):
+        expect(got.get(key) == wanted.get(key), "%s: %s, not %s" % (key, got.get(key), wanted.get(key)))
+    code, printed, error = run(program, "manifests", "--namespace=null", "--service-name", "y", "--image=a/b:1#x")
+    expect(code == 0, error)
+    got = documents(printed)
+    expect({key[1] for key in got if key[0] != "RoleBinding"} == {None, "null"}, sorted(got, key=str))
+    expect(("Service", "null", "y") in got and ("ClusterRole", None, "null:edit") in got, sorted(got, key=str))
+    service = got["APIService", None, "v1beta1.wardle.example.com"]["spec"]["service"]
+    expect(service == {"name": "y", "namespace": "null"}, service)
+    containers = got["Deployment", "null", "apiserver"]["spec"]["template"]["spec"]["containers"]
+    expect(containers[0]["image"] == "a/b:1#x", containers)
+    for words, message in ((["--namespace=a b"], "--namespace=a b: "), (["--image="], "--image is empty"),
+                           (["--namespace"], "--namespace needs a value"), (["all"], "has no argument all")):
+        refused = run(program, "manifests", *words)
+        expect(refused[0] == 1 and refused[1] == "" and message in refused[2], refused)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
     parser.add_argument("--gen", required=True)
+    parser.add_argument("--deploy", required=True, help="the manifests of --server")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = Server(args.server, "memory", folder)
         try:
             check_crds(args.server, args.gen, folder)
+            check_manifests(args.server, args.deploy)
             server.start()
             check_documents(args.server, Client(server))
         except Failure as failure:

@@ -52,7 +52,7 @@ struct Program {
   std::shared_ptr<const admission::Namespaces> namespaces = nullptr;
   // The versions for which `doctor` expects an APIService. Empty: it looks at no APIServices.
   std::vector<runtime::GroupVersion> group_versions = {};
-  // The default of doctor's --service-namespace.
+  // The default of doctor's --service-namespace and of the --namespace of `manifests`.
   std::string service_namespace = "default";
   // Arguments of kubectl that the start suggests, e.g. "get flunders -w", after "api-resources".
   std::vector<std::string> suggestions = {};
@@ -86,9 +86,9 @@ struct Program {
 // see above. It serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends
 // the process at once. A standalone server also serves the Explorer (explorer/explorer.h) unless
 // --no-explorer is given. `<program> doctor` says what a server behind an aggregator lacks in its
-// cluster;
-// `<program> crd` and `<program> openapi` print its kinds and documents without a server, having
-// called `install` alone; they fail where that needs what `open` or `complete` has made. A program
+// cluster; `<program> crd`, `openapi` and `manifests` print its kinds, its documents, and the
+// objects that deploy it in a cluster, without a server, having called `install` alone; they fail
+// where that needs what `open` or `complete` has made. A program
 // calls it once, on main's thread, before it starts threads of its own.
 int RunStandalone(int argc, const char* const* argv, const Program& program);
 
