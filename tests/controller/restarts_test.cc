@@ -1,5 +1,7 @@
 // An informer of 10,000 objects and 8 workers, while the server is stopped and started again over
-// the same store: no change is lost, and no key is worked on twice at a time.
+// the same store, which another one changes meanwhile: no change is lost, and no key is worked on
+// twice at a time. After the first restart the informer goes on where it was, after the others the
+// store has forgotten what it has not seen, so that it lists anew.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -32,6 +34,7 @@ constexpr int kWorkers = 8;
 constexpr int kWriters = 2;
 constexpr int kRestarts = 3;
 constexpr int kChangesEach = 300;  // By each writer around each restart.
+constexpr int kUnseen = 300;       // Changes while the server is away.
 
 const client::Target kThings{.resource = {"load.example.com", "v1", "things"}, .namespace_ = "ns"};
 
@@ -52,17 +55,53 @@ runtime::KindPtr ThingKind() {
 
 std::string NameOf(std::uint64_t i) { return "thing-" + std::to_string(i); }
 
+std::unique_ptr<runtime::Object> Thing(const std::string& name, std::int64_t turn) {
+  auto object = std::make_unique<runtime::Object>(
+      runtime::Kind::Untyped({"load.example.com", "v1", "Thing"}), "v1");
+  object->Edit("metadata", "name") = name;
+  object->Edit("spec", "turn") = turn;
+  return object;
+}
+
+// Counts the watches that begin with a list.
+class CountingConnection final : public http::Connection {
+ public:
+  CountingConnection(std::unique_ptr<http::Connection> to, std::atomic<int>& lists)
+      : to_(std::move(to)), lists_(lists) {}
+  Result<http::ClientResponse> Call(const Context& ctx,
+                                    const http::ClientRequest& request) override {
+    return to_->Call(ctx, request);
+  }
+  Result<std::unique_ptr<http::ClientStream>> Open(const http::ClientRequest& request) override {
+    if (request.target.find("sendInitialEvents=true") != std::string::npos) ++lists_;
+    return to_->Open(request);
+  }
+  bool closed() const override { return to_->closed(); }
+
+ private:
+  const std::unique_ptr<http::Connection> to_;
+  std::atomic<int>& lists_;
+};
+
 // A server that can be replaced over a store that lives on, and a client that finds the new one.
 class Restarting {
  public:
   Restarting() { Start(); }
 
-  void Restart() {
+  // Stops the server, changes objects, and starts another one. `forget`: the store then knows no
+  // state before that.
+  void Restart(std::uint64_t seed, bool forget) {
     std::shared_ptr<testing::TestServer> old = std::exchange(*server_.Lock(), nullptr);
     old.reset();  // Stopped, unless a connection is being made just now.
-    Notification().WaitFor(milliseconds(20));
+    ChangeUnseen(seed);
+    if (forget) {
+      const auto revision = engine_->CurrentRevision(Context::Background());
+      REQUIRE(engine_->Compact(Context::Background(), revision.value()).ok());
+    }
     Start();
   }
+  // Returns how often somebody has asked for a list that becomes a watch.
+  int lists() const { return lists_; }
   client::Client& client() { return *client_; }
   // Returns versions by name, as the store has them.
   std::map<std::string, std::string> Stored() {
@@ -81,14 +120,37 @@ class Restarting {
     REQUIRE(started.ok());
     *server_.Lock() = *std::move(started);
   }
+  // Deletes, replaces and updates some objects through a server that nobody else knows.
+  void ChangeUnseen(std::uint64_t seed) {
+    const auto other =
+        testing::StartTestServer({.kinds = {{.kind = kind_}}, .engine = engine_.get()});
+    REQUIRE(other.ok());
+    client::Client& client = (*other)->client();
+    const auto random = NewSeededRandom(1000 + seed);
+    int changed = 0;
+    for (int i = 0; i < kUnseen; ++i) {
+      client::Target target = kThings;
+      target.name = NameOf(random->Below(kObjects));
+      const auto object = Thing(target.name, -i);
+      if (i % 3 == 0) {
+        changed += client.Update(Context::Background(), target, *object).ok() ? 1 : 0;
+        continue;
+      }
+      changed += client.Delete(Context::Background(), target).ok() ? 1 : 0;
+      if (i % 3 == 1) (void)client.Create(Context::Background(), kThings, *object);
+    }
+    CHECK(changed > kUnseen / 2);
+  }
   Result<std::shared_ptr<http::Connection>> Connect() {
     const std::shared_ptr<testing::TestServer> server = *server_.Lock();
     if (!server) return Status(Reason::kServiceUnavailable, "the server is away");
-    return std::shared_ptr<http::Connection>(server->server().LoopbackConnection());
+    return std::shared_ptr<http::Connection>(
+        std::make_shared<CountingConnection>(server->server().LoopbackConnection(), lists_));
   }
 
   const runtime::KindPtr kind_ = ThingKind();
   const std::unique_ptr<storage::kv::Engine> engine_ = storage::memory::NewEngine();
+  std::atomic<int> lists_{0};
   Guarded<std::shared_ptr<testing::TestServer>> server_;
   const std::unique_ptr<client::Client> client_ =
       client::NewClient({.connect = [this](const Context&) { return Connect(); }});
@@ -125,6 +187,36 @@ class View {
   Guarded<std::map<std::string, std::string>> versions_;
 };
 
+// The objects as a handler has been told of them.
+class Ledger {
+ public:
+  // Handles each change; those that do not follow from the ones before are counted.
+  client::InformerHandler Handler() {
+    return {.on_add = [this](const runtime::ObjectPtr& object) { Add(*object); },
+            .on_update =
+                [this](const runtime::ObjectPtr& before, const runtime::ObjectPtr& now) {
+                  Remove(*before);
+                  Add(*now);
+                  if (before->uid() != now->uid()) ++wrong;
+                },
+            .on_delete = [this](const runtime::ObjectPtr& object) { Remove(*object); }};
+  }
+  std::map<std::string, std::string> versions() const { return *versions_.Lock(); }
+
+  std::atomic<int> wrong{0};
+
+ private:
+  void Add(const runtime::Object& object) {
+    const auto version = std::string(object.resource_version());
+    if (!versions_.Lock()->emplace(object.name(), version).second) ++wrong;
+  }
+  void Remove(const runtime::Object& object) {
+    if (versions_.Lock()->erase(std::string(object.name())) == 0) ++wrong;
+  }
+
+  Guarded<std::map<std::string, std::string>> versions_;
+};
+
 // Changes objects, deletes some and makes them again. While the server is away nothing happens.
 void Write(client::Client& client, std::uint64_t seed) {
   const auto random = NewSeededRandom(seed);
@@ -135,12 +227,10 @@ void Write(client::Client& client, std::uint64_t seed) {
       (void)client.Delete(Context::Background(), target);
       if (random->Below(2) == 0) continue;
     }
-    runtime::Object object(runtime::Kind::Untyped({"load.example.com", "v1", "Thing"}), "v1");
-    object.Edit("metadata", "name") = target.name;
-    object.Edit("spec", "turn") = static_cast<std::int64_t>(random->Below(1'000'000));
+    const auto object = Thing(target.name, static_cast<std::int64_t>(random->Below(1'000'000)));
     // One of them is right, by whether it is there.
-    if (!client.Update(Context::Background(), target, object).ok()) {
-      (void)client.Create(Context::Background(), kThings, object);
+    if (!client.Update(Context::Background(), target, *object).ok()) {
+      (void)client.Create(Context::Background(), kThings, *object);
     }
   }
 }
@@ -174,10 +264,9 @@ TEST_CASE("controller: over restarts of the server no key is lost and none worke
   std::vector<Thread> makers;
   for (int maker = 0; maker < kWriters; ++maker) {
     makers.emplace_back("maker", [&server, maker] {
-      runtime::Object object(runtime::Kind::Untyped({"load.example.com", "v1", "Thing"}), "v1");
       for (int i = maker; i < kObjects; i += kWriters) {
-        object.Edit("metadata", "name") = NameOf(static_cast<std::uint64_t>(i));
-        (void)server.client().Create(Context::Background(), kThings, object);
+        const auto object = Thing(NameOf(static_cast<std::uint64_t>(i)), 0);
+        (void)server.client().Create(Context::Background(), kThings, *object);
       }
     });
   }
@@ -195,6 +284,8 @@ TEST_CASE("controller: over restarts of the server no key is lost and none worke
        .rate_limiter = controller::NewRateLimiter(
            {.base = milliseconds(1), .max = milliseconds(10), .per_second = 0})});
   const auto registration = informer->AddHandler(controller::EnqueueObject(things->queue()));
+  Ledger ledger;
+  const auto told = informer->AddHandler(ledger.Handler());
   informer->Start();
   things->Start({informer.get()});
   for (Thread& maker : makers) maker.Join();
@@ -207,7 +298,7 @@ TEST_CASE("controller: over restarts of the server no key is lost and none worke
         Write(server.client(), seed);
       });
     }
-    if (restart > 0) server.Restart();
+    if (restart > 0) server.Restart(restart, /*forget=*/restart > 1);
     for (Thread& writer : writers) writer.Join();
 
     const auto stored = server.Stored();
@@ -222,7 +313,11 @@ TEST_CASE("controller: over restarts of the server no key is lost and none worke
         },
         kPatiently));
     CHECK(testing::Eventually([&] { return Same(view.versions(), stored); }, kPatiently));
+    CHECK(testing::Eventually([&] { return Same(ledger.versions(), stored); }, kPatiently));
+    CHECK(ledger.wrong == 0);
     CHECK(view.doubled == 0);
+    // One for each state that the store has forgotten.
+    CHECK(server.lists() == (restart > 1 ? static_cast<int>(restart) : 1));
   }
   CHECK(view.turns > kObjects);
   CHECK(registration->HasSynced());
