@@ -31,7 +31,7 @@ struct DecideCase {
 
 // TestSync of autoregister_controller_test.go, and the rest of the table of checkAPIService.
 // Returns whether the object at `path` comes to contain `text`.
-bool Shows(const Front& front, const std::string& path, const std::string& text) {
+testing::WaitResult Shows(const Front& front, const std::string& path, const std::string& text) {
   return Eventually([&] { return front.Get(path).body.find(text) != std::string::npos; });
 }
 

@@ -3,11 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "apiserver/base/source.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/server/eventually.h"
 #include "apiserver/testing/server/test_server.h"
 #include "http/support.h"
 #include "text/base64.h"
@@ -31,18 +30,9 @@ namespace codec = apiserver::codec;
 namespace storage = apiserver::storage;
 namespace text = apiserver::text;
 using apiserver::Status;
+using testing::Eventually;
 
 inline constexpr char kAPIServices[] = "/apis/apiregistration.k8s.io/v1/apiservices";
-
-// Waits until `done` holds, at most ten seconds.
-inline bool Eventually(const std::function<bool()>& done) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < deadline) {
-    if (done()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return done();
-}
 
 // A server with an aggregator in front, whose extension servers are services of `services`.
 struct Front {
@@ -125,10 +115,9 @@ struct Front {
            std::string(condition["reason"].AsString()) + "/" +
            std::string(condition["message"].AsString());
   }
-  bool Becomes(const std::string& name, const std::string& condition) const {
-    const bool became = Eventually([&] { return Available(name).starts_with(condition); });
-    if (!became) WARN(Available(name));
-    return became;
+  testing::WaitResult Becomes(const std::string& name, const std::string& condition) const {
+    return Eventually([&] { return Available(name).starts_with(condition); },
+                      {.describe = [&] { return Available(name); }});
   }
 
   std::unique_ptr<http::Dialer> dialer = http::NewDialer();

@@ -2,18 +2,16 @@
 
 #include <catch2/catch.hpp>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "apiserver/apiextensions/apiextensions.h"
 #include "apiserver/codec/json.h"
 #include "apiserver/storage/memory/engine.h"
+#include "apiserver/testing/server/eventually.h"
 #include "apiserver/testing/server/test_server.h"
 #include "contains.h"
 #include "watch_lines.h"
@@ -43,16 +41,6 @@ class Answer {
  private:
   runtime::Arena arena_;
 };
-
-// Waits until `done` holds, at most ten seconds.
-inline bool Eventually(const std::function<bool()>& done) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < deadline) {
-    if (done()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return done();
-}
 
 // A definition with one namespaced version v1, whose spec has a color and a number.
 inline std::string FooDefinition(const std::string& version = R"("subresources":{"status":{}},)",
