@@ -91,7 +91,10 @@ def traversal(victim, check):
 def nobody(victim, check):
     index = json.loads(victim.call("GET", "/")[2])["paths"]
     check(len(index) > 10, "paths", index)
-    public = ("/healthz", "/livez", "/readyz", "/version")
+    public = ("/healthz", "/livez", "/readyz", "/version", "/explorer/")
+    # A page of constant files: nobody is told more than another.
+    check(victim.call("GET", "/explorer/", identified=False)[2] == victim.call("GET", "/explorer/")[2], "/explorer/")
+    check(victim.call("GET", "/explorer/../apis", identified=False)[0] == 404, "/explorer/../apis")
     extra = ["/debug/pprof", "/debug/pprof/", "/debug/pprof/profile", "/debug/pprof/heap", "/debug/flags/v",
              "/logs/", "/statusz", "/flagz", "/configz", CONFIGMAPS, FLUNDERS,
              "/debug/api_priority_and_fairness/dump_requests"]
