@@ -1,4 +1,4 @@
-# Installs headers, one export set per component, apiserverConfig.cmake and apiserver.pc.
+# Installs headers, one export set and one .pc file per component, and apiserverConfig.cmake.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/apiserver)
@@ -39,23 +39,4 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverTypes.cmake
   DESTINATION ${package_dir})
 
-# apiserver.pc is `core`. There are static libraries only, so Libs and Requires name everything, and
-# nobody has to remember --static.
-get_property(rooms GLOBAL PROPERTY apiserver_rooms_core)
-list(TRANSFORM rooms PREPEND "-lapiserver_")
-list(REVERSE rooms)
-list(JOIN rooms " " APISERVER_PC_LIBS)
-get_property(links GLOBAL PROPERTY apiserver_links_core)
-set(modules "")
-foreach(target IN LISTS links)
-  apiserver_pkg_config_module(${target} module)
-  list(APPEND modules ${module})
-endforeach()
-list(REMOVE_DUPLICATES modules)
-list(JOIN modules ", " APISERVER_PC_REQUIRES)
-# From the folder of the file to the prefix: the tree may be installed anywhere and moved.
-file(RELATIVE_PATH APISERVER_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/apiserver.pc.in
-  ${PROJECT_BINARY_DIR}/package/apiserver.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/apiserver.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+include(ApiserverPkgConfig)

@@ -34,6 +34,17 @@ set(APISERVER_COMPONENT_signals program.signals)
 set(APISERVER_COMPONENT_program program)
 set(APISERVER_COMPONENT_generator generator)
 
+# A line of at most fifty characters about each, for package managers.
+set(APISERVER_ABOUT_core "server, client, controllers, storage in memory")
+set(APISERVER_ABOUT_controlplane "built-in groups, CRDs, aggregator")
+set(APISERVER_ABOUT_rocks "storage on RocksDB")
+set(APISERVER_ABOUT_etcd "storage on etcd, encryption by KMS plugins")
+set(APISERVER_ABOUT_http-client "calls out and a listener by cpprestsdk")
+set(APISERVER_ABOUT_testing "servers in unit tests, suites for storages")
+set(APISERVER_ABOUT_signals "ends a program by SIGINT and SIGTERM")
+set(APISERVER_ABOUT_program "programs with flags, doctor, every storage")
+set(APISERVER_ABOUT_generator "structs for CRDs, apiserver-gen")
+
 # Sets <out> to the component that <room> is installed with.
 function(apiserver_component_of room out)
   set(${out} core PARENT_SCOPE)
