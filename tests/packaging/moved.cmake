@@ -1,4 +1,5 @@
-# cmake -D prefix=FOLDER -P moved.cmake: fails if a file that builds read names the folder.
+# cmake -D prefix=FOLDER -D folders=FOLDER;... -P moved.cmake: fails if a file in `prefix` that builds read
+# names one of the folders.
 file(GLOB_RECURSE files ${prefix}/*.cmake ${prefix}/*.pc)
 list(LENGTH files count)
 if(count LESS 5)
@@ -6,8 +7,10 @@ if(count LESS 5)
 endif()
 foreach(file IN LISTS files)
   file(READ ${file} text)
-  string(FIND "${text}" "${prefix}" at)
-  if(NOT at EQUAL -1)
-    message(FATAL_ERROR "${file} names ${prefix}")
-  endif()
+  foreach(folder IN LISTS folders)
+    string(FIND "${text}" "${folder}" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${file} names ${folder}")
+    endif()
+  endforeach()
 endforeach()
