@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/apiserver)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.proto")
+  COMPONENT libapiserver-dev FILES_MATCHING PATTERN "*.h" PATTERN "*.proto")
 
 # Per component: its third-party targets and the components it links, both for the config file.
 set(APISERVER_COMPONENT_FACTS "")
@@ -12,13 +12,16 @@ foreach(component IN LISTS APISERVER_COMPONENTS)
   if(NOT rooms)
     continue()
   endif()
-  install(EXPORT apiserver-${component} NAMESPACE apiserver:: DESTINATION ${package_dir})
+  apiserver_package_of(${component} package)
+  install(EXPORT apiserver-${component} NAMESPACE apiserver:: DESTINATION ${package_dir}
+    COMPONENT ${package})
   get_property(links GLOBAL PROPERTY apiserver_links_${component})
   get_property(needs GLOBAL PROPERTY apiserver_needs_${component})
   list(REMOVE_DUPLICATES links)
   list(REMOVE_DUPLICATES needs)
   string(APPEND APISERVER_COMPONENT_FACTS
     "list(APPEND _apiserver_components ${component})\n"
+    "set(_apiserver_package_${component} ${package})\n"
     "set(_apiserver_links_${component} ${links})\n"
     "set(_apiserver_needs_${component} ${needs})\n")
 endforeach()
@@ -37,6 +40,6 @@ install(FILES
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverEmbed.cmake
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverThirdParty.cmake
   ${PROJECT_SOURCE_DIR}/cmake/ApiserverTypes.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT libapiserver-dev)
 
 include(ApiserverPkgConfig)

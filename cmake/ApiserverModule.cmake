@@ -67,8 +67,9 @@ function(apiserver_record_module room depends links)
     endif()
   endforeach()
   if(APISERVER_INSTALL)
+    apiserver_package_of(${component} package)
     install(TARGETS apiserver_${room} EXPORT apiserver-${component}
-      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${package})
   endif()
 endfunction()
 

@@ -6,13 +6,13 @@
 # From the folder of the file to the prefix: the tree may be installed anywhere and moved.
 file(RELATIVE_PATH APISERVER_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 
-function(apiserver_install_pc name about requires libs variables)
+function(apiserver_install_pc name package about requires libs variables)
   list(JOIN requires ", " requires)
   list(JOIN libs " " libs)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/apiserver.pc.in
     ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${package})
 endfunction()
 
 # The components needed, last first, as each may need those before it; parts of other builds do not fit.
@@ -45,7 +45,8 @@ function(apiserver_install_component_pc component)
   if(component STREQUAL generator)
     set(variables "apiserver_gen=\${prefix}/${CMAKE_INSTALL_BINDIR}/apiserver-gen\n")
   endif()
-  apiserver_install_pc(apiserver-${component} "${APISERVER_ABOUT_${component}}"
+  apiserver_package_of(${component} package)
+  apiserver_install_pc(apiserver-${component} ${package} "${APISERVER_ABOUT_${component}}"
     "${requires}" "${libs}" "${variables}")
 endfunction()
 
@@ -55,4 +56,5 @@ foreach(component IN LISTS APISERVER_COMPONENTS)
     apiserver_install_component_pc(${component})
   endif()
 endforeach()
-apiserver_install_pc(apiserver "${APISERVER_ABOUT_core}" "apiserver-core = ${PROJECT_VERSION}" "" "")
+apiserver_install_pc(apiserver libapiserver-dev "${APISERVER_ABOUT_core}"
+  "apiserver-core = ${PROJECT_VERSION}" "" "")

@@ -45,6 +45,21 @@ set(APISERVER_ABOUT_signals "ends a program by SIGINT and SIGTERM")
 set(APISERVER_ABOUT_program "programs with flags, doctor, every storage")
 set(APISERVER_ABOUT_generator "structs for CRDs, apiserver-gen")
 
+# The Debian package of each component is libapiserver-dev, but for those that bring libraries of others
+# or programs with them: libapiserver-<component>-dev, and apiserver-gen.
+set(APISERVER_PACKAGED_APART rocks etcd http-client program generator)
+
+# Sets <out> to the Debian package that <component> is in, which is also the name of what CMake installs
+# with --component.
+function(apiserver_package_of component out)
+  set(${out} libapiserver-dev PARENT_SCOPE)
+  if(component STREQUAL generator)
+    set(${out} apiserver-gen PARENT_SCOPE)
+  elseif(component IN_LIST APISERVER_PACKAGED_APART)
+    set(${out} libapiserver-${component}-dev PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Sets <out> to the component that <room> is installed with.
 function(apiserver_component_of room out)
   set(${out} core PARENT_SCOPE)
