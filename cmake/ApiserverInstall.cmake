@@ -43,3 +43,6 @@ install(FILES
   DESTINATION ${package_dir} COMPONENT libapiserver-dev)
 
 include(ApiserverPkgConfig)
+if(APISERVER_DEBIAN)
+  include(ApiserverDebian)
+endif()
