@@ -12,6 +12,7 @@ from conan.tools.gnu import PkgConfigDeps
 # The components that may be left out, with the rooms of each (cmake/ApiserverRooms.cmake).
 OPTIONAL = {
     "etcd": ["storage.etcd", "storage.kms"],
+    "explorer": ["explorer"],
     "generator": ["generator"],
     "http-client": ["client.cpprest", "cpprest"],
     "program": ["program"],
@@ -52,8 +53,9 @@ class LibapiserverConan(ConanFile):
         check_min_cppstd(self, 20)
         if self.settings.os != "Linux":
             raise ConanInvalidConfiguration("libapiserver uses interfaces of Linux")
-        if self.has("program") and not all(map(self.has, ("etcd", "rocks", "signals"))):
-            raise ConanInvalidConfiguration("with_program needs with_etcd, with_rocks and with_signals")
+        missing = [option(one) for one in ("etcd", "explorer", "rocks", "signals") if not self.has(one)]
+        if self.has("program") and missing:
+            raise ConanInvalidConfiguration("with_program also needs " + ", ".join(missing))
 
     # Nothing of these is in a public header; programs link them.
     def requirements(self):

@@ -50,8 +50,8 @@ endfunction()
 
 file(REMOVE_RECURSE ${work})
 set(cpprest "client.cpprest;cpprest")
-run_port("${cpprest};storage.etcd;storage.kms;generator;program;storage.rocks;testing.storage;testing.server" ""
+run_port("${cpprest};storage.etcd;storage.kms;explorer;generator;program;storage.rocks;testing.storage;testing.server" ""
   signals)
-run_port("${cpprest};storage.etcd;storage.kms;program;program.signals;testing.storage;testing.server"
+run_port("${cpprest};storage.etcd;storage.kms;explorer;program;program.signals;testing.storage;testing.server"
   "TOOL_NAMES;apiserver-gen;AUTO_CLEAN" generator rocks)
-run_port("${cpprest}" "TOOL_NAMES;apiserver-gen;AUTO_CLEAN" etcd generator program rocks signals testing)
+run_port("${cpprest}" "TOOL_NAMES;apiserver-gen;AUTO_CLEAN" etcd explorer generator program rocks signals testing)
