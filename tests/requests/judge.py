@@ -87,7 +87,8 @@ def of_rights(request, answer, identity):
         return []
     if request.about.get("refused"):
         return ["%d, and should be refused" % answer.code]
-    if not identity.may(request.method, rights.segments(request.target)):
+    if not rights.public(request.method, rights.segments(request.target)) and not identity.may(
+            request.method, rights.segments(request.target)):
         return ["%s may not, and has %d" % (identity.name, answer.code)]
     return []
 

@@ -71,6 +71,7 @@ class RightAnswers(unittest.TestCase):
         self.clean(got(), answer(429, status(429, "TooManyRequests"), Retry_After="1"))
         self.clean(got(), answer(401, status(401, "Unauthorized")), GARBAGE)
         self.clean(got(), answer(403, status(403, "Forbidden")), READER)
+        self.clean(asked(target="/explorer/"), answer(200, b"<!doctype html>", "text/html"), GARBAGE)
 
     def test_an_error_in_protobuf_and_in_cbor_is_right(self):
         message = b"\x12\x07Failure\x1a\x02no\x22\x08NotFound\x30\x94\x03"
@@ -164,6 +165,8 @@ class WrongAnswers(unittest.TestCase):
         self.found("may not", asked(target="/api/v1/proxy/namespaces/default/configmaps/a"), answer(200, CONFIGMAP),
                    READER)
         self.found("may not", asked(mode=WEBSOCKET), answer(101, b""), GARBAGE)
+        self.found("may not", asked("POST", "/explorer/"), answer(200, b"{}"), GARBAGE)
+        self.found("may not", asked(target="/explorer/x/y"), answer(200, b"{}"), GARBAGE)
         self.found("should be refused", asked("POST", refused=True), answer(201, CONFIGMAP))
         self.found("known as somebody", got(), answer(403, status(403, "Forbidden")), GARBAGE)
         self.found("for a body of type", asked("POST", CONFIGMAPS, [("Content-Type", "garbage")], b"{}"),

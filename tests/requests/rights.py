@@ -23,6 +23,11 @@ def nothing(method, parts):
     return False
 
 
+def public(method, parts):
+    """The page of the Explorer, which is served before anybody is known."""
+    return method in READING and parts == ["explorer"]
+
+
 def everything(method, parts):
     return True
 
