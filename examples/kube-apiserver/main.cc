@@ -25,21 +25,6 @@ using apiserver::Status;
 namespace apiextensions = apiserver::apiextensions;
 namespace controlplane = apiserver::controlplane;
 
-// Returns the arguments with the default that differs from the library's: roles decide who may
-// what.
-std::vector<const char*> WithDefaults(int argc, char** argv) {
-  constexpr std::string_view kMode = "--authorization-mode";
-  std::vector<const char*> arguments(argv, argv + argc);
-  for (const std::string_view argument : arguments) {
-    if (argument.starts_with(kMode) || argument == "doctor" ||
-        argument.starts_with("--authorization-config")) {
-      return arguments;
-    }
-  }
-  arguments.push_back("--authorization-mode=RBAC");
-  return arguments;
-}
-
 // Serves CustomResourceDefinitions. Null: they are disabled, and nothing is defined.
 apiserver::Result<std::unique_ptr<apiextensions::CustomResources>> InstallDefinitions(
     apiserver::server::GenericAPIServer& server,
@@ -73,9 +58,8 @@ int main(int argc, char** argv) {
     APISERVER_ASSIGN_OR_RETURN(auto definitions, InstallDefinitions(server, storage));
     return aggregation.Install(server, storage, std::move(definitions));
   };
-  const std::vector<const char*> arguments = WithDefaults(argc, argv);
   return apiserver::program::RunStandalone(
-      static_cast<int>(arguments.size()), arguments.data(),
+      argc, argv,
       {.name = "kube-apiserver",
        .description = "A Kubernetes-style API server with CustomResourceDefinitions",
        .version = "0.1",

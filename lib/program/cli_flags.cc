@@ -1,12 +1,16 @@
 #include "program/cli_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "apiserver/base/file_system.h"
+#include "base/status_macros.h"
+#include "program/config_file.h"
 #include "program/nearest.h"
 #include "text/bool.h"
 
@@ -68,7 +72,7 @@ void ReadAsPflag(CLI::App& app) {
   }
 }
 
-// Returns the arguments for App::parse(), the last one first.
+// Returns the arguments in their order.
 // Mends two differences: "-v=2", and "--flag=" for an empty value.
 std::vector<std::string> Arguments(int argc, const char* const* argv) {
   std::vector<std::string> arguments;
@@ -81,7 +85,6 @@ std::vector<std::string> Arguments(int argc, const char* const* argv) {
     arguments.push_back(std::move(argument));
     if (empty_value) arguments.emplace_back();
   }
-  std::reverse(arguments.begin(), arguments.end());
   return arguments;
 }
 
@@ -124,13 +127,46 @@ void CliFlags::BeginSection(std::string_view title) { heading_ = std::string(tit
 
 void CliFlags::Show(CLI::Option& option) const { option.group(heading_); }
 
+void CliFlags::AddConfigFlag() {
+  reads_config_ = true;
+  Show(*app_.add_option("--config", config_file_,
+                        "A file of flags, kind ServerConfiguration of " +
+                            std::string(kConfigApiVersion) +
+                            "; those of the command line take their place"));
+}
+
+Status CliFlags::AddConfigFile(std::vector<std::string>& arguments) const {
+  std::string file;
+  std::vector<std::string> given;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (!name.starts_with("--")) continue;
+    given.push_back(name);
+    if (name != "--config") continue;
+    const bool joined = name.size() < arguments[i].size();
+    if (joined) file = arguments[i].substr(name.size() + 1);
+    if (!joined && i + 1 < arguments.size()) file = arguments[i + 1];
+  }
+  if (file.empty()) return {};
+  ASSIGN_OR_RETURN(std::vector<std::string> flags,
+                   ReadConfigFile(RealFileSystem(), file, NamesOf(app_), given));
+  arguments.insert(arguments.begin(), flags.begin(), flags.end());
+  return {};
+}
+
 // Exceptions of CLI11 end here; no other code sees them.
 Reading CliFlags::Parse(int argc, const char* const* argv) {
   ReadAsPflag(app_);
   // CLI11's own refusal of an unknown flag has no suggestion.
   app_.allow_extras();
+  std::vector<std::string> arguments = Arguments(argc, argv);
+  if (reads_config_) {
+    const Status read = AddConfigFile(arguments);
+    if (!read.ok()) return Refused("--config: " + std::string(read.message()));
+  }
+  std::ranges::reverse(arguments);  // As App::parse() takes them.
   try {
-    app_.parse(Arguments(argc, argv));
+    app_.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     return {.exit = true, .text = app_.help()};
   } catch (const CLI::CallForVersion& version) {

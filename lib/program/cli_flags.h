@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/base/status.h"
 #include "apiserver/options/flag_set.h"
 #include "apiserver/program/run_standalone.h"
 
@@ -43,6 +44,9 @@ class CliFlags final : public options::FlagSet {
   // Puts a flag that app() was given under the current heading.
   void Show(CLI::Option& option) const;
 
+  // Adds --config, a file whose flags Parse() reads before those of the command line.
+  void AddConfigFlag();
+
   // Reads main's arguments once all flags are there. Of a flag with one value the last one counts;
   // a switch takes the words of Go's strconv.ParseBool; `--name=` is an empty value and not the
   // next argument; `-v=2` is 2.
@@ -50,8 +54,12 @@ class CliFlags final : public options::FlagSet {
 
  private:
   Reading RefuseExtra(const std::string& argument) const;
+  // Puts the flags of the file that --config names in front of the command line's.
+  Status AddConfigFile(std::vector<std::string>& arguments) const;
 
   CLI::App& app_;
+  std::string config_file_;
+  bool reads_config_ = false;
   std::string heading_ = "Generic flags";
   std::vector<std::pair<const CLI::Option*, std::shared_ptr<options::Flag>>> added_;
 };

@@ -63,6 +63,7 @@ void AddLogFlags(CliFlags& flags, Values& values) {
 void AddGlobalFlags(CliFlags& flags, const Program& program) {
   CLI::App& app = flags.app();
   flags.BeginSection("Global");
+  flags.AddConfigFlag();
   flags.Show(*app.set_help_flag("-h,--help", "Print this help and exit"));
   const std::string version = program.name + " " + program.version + " (libapiserver " +
                               APISERVER_VERSION + ", Kubernetes " +

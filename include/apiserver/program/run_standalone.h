@@ -88,7 +88,16 @@ struct Program {
 // --no-explorer is given. `<program> doctor` says what a server behind an aggregator lacks in its
 // cluster; `<program> crd`, `openapi` and `manifests` print its kinds, its documents, and the
 // objects that deploy it in a cluster, without a server, having called `install` alone; they fail
-// where that needs what `open` or `complete` has made. A program
+// where that needs what `open` or `complete` has made.
+// --config FILE names a file of flags, which those of the command line replace:
+//
+//   apiVersion: libapiserver.dev/v1alpha1
+//   kind: ServerConfiguration
+//   flags:
+//     secure-port: 6443
+//     etcd-servers: [https://127.0.0.1:2379]
+//
+// A program
 // calls it once, on main's thread, before it starts threads of its own.
 int RunStandalone(int argc, const char* const* argv, const Program& program);
 
