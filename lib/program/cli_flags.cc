@@ -115,6 +115,7 @@ options::FlagPtr CliFlags::Add(options::FlagSpec spec) {
   CLI::Option* option = std::visit(Adder{.app = app_, .spec = spec}, spec.value);
   if (spec.range) option->check(CLI::Range(spec.range->min, spec.range->max));
   if (!spec.one_of.empty()) option->check(CLI::IsMember(spec.one_of));
+  words_[option] = spec.one_of;
   if (spec.comma_separated) option->delimiter(',');
   if (spec.show_default) option->capture_default_str();
   Show(*option);
@@ -133,6 +134,21 @@ void CliFlags::AddConfigFlag() {
                         "A file of flags, kind ServerConfiguration of " +
                             std::string(kConfigApiVersion) +
                             "; those of the command line take their place"));
+}
+
+std::vector<FlagText> CliFlags::Texts() const {
+  std::vector<FlagText> texts;
+  for (const CLI::Option* option : app_.get_options()) {
+    FlagText text{.names = {}, .help = option->get_description(), .section = option->get_group()};
+    for (const std::string& name : option->get_lnames()) text.names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) text.names.push_back("-" + name);
+    if (option->get_items_expected_max() > 0) text.value = option->get_type_name();
+    if (const auto words = words_.find(option); words != words_.end()) text.words = words->second;
+    // "BOOL" is what ReadAsPflag() calls a switch's value; a check adds its own description.
+    text.value = text.value.substr(0, text.value.find(':'));
+    texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 Status CliFlags::AddConfigFile(std::vector<std::string>& arguments) const {

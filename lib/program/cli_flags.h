@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,15 @@ Reading Refused(std::string_view what, int exit_code = kExitFailure);
 // Prints the text and returns the exit code.
 int Print(const Reading& reading);
 
+// A flag as help, completions and manual pages show it.
+struct FlagText {
+  std::vector<std::string> names;  // With their dashes; the one that is shown first is the first.
+  std::string help;
+  std::string value;               // The name of its value, in capitals. Empty: a switch.
+  std::vector<std::string> words;  // The values there are. Empty: any.
+  std::string section;             // "Secure serving flags"
+};
+
 // The library's flags on CLI11, read as Kubernetes' programs read theirs (github.com/spf13/pflag).
 class CliFlags final : public options::FlagSet {
  public:
@@ -46,6 +56,8 @@ class CliFlags final : public options::FlagSet {
 
   // Adds --config, a file whose flags Parse() reads before those of the command line.
   void AddConfigFlag();
+  // Returns all flags that were added, in their order.
+  std::vector<FlagText> Texts() const;
 
   // Reads main's arguments once all flags are there. Of a flag with one value the last one counts;
   // a switch takes the words of Go's strconv.ParseBool; `--name=` is an empty value and not the
@@ -60,6 +72,7 @@ class CliFlags final : public options::FlagSet {
   CLI::App& app_;
   std::string config_file_;
   bool reads_config_ = false;
+  std::map<const CLI::Option*, std::vector<std::string>> words_;  // FlagSpec::one_of.
   std::string heading_ = "Generic flags";
   std::vector<std::pair<const CLI::Option*, std::shared_ptr<options::Flag>>> added_;
 };

@@ -1,11 +1,14 @@
 #include "program/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "program/commands.h"
 
 namespace apiserver::v0::program {
 
@@ -71,6 +74,18 @@ void AddGlobalFlags(CliFlags& flags, const Program& program) {
   flags.Show(*app.set_version_flag("--version", version, "Print the version and exit"));
 }
 
+// Returns the end of the help.
+std::string CommandsHelp() {
+  std::size_t width = 0;
+  for (const Command& command : kCommands) width = std::max(width, command.name.size());
+  std::string text = "Commands:";
+  for (const Command& command : kCommands) {
+    text += "\n  " + std::string(command.name) + std::string(width + 3 - command.name.size(), ' ') +
+            std::string(command.help);
+  }
+  return text;
+}
+
 // Returns one line about the first mistake in the program's own flags. Empty: there is none.
 std::string Problem(const Values& values) {
   const bool servers = !values.recommended.etcd.servers.empty();
@@ -121,18 +136,22 @@ std::string FinishFlags(Values& values) {
   return problems.empty() ? "" : problems.front();
 }
 
+std::vector<FlagText> FlagTexts(const Program& program) {
+  Values values(program);
+  CLI::App app;
+  CliFlags flags(app);
+  AddServerFlags(flags, values);
+  AddGlobalFlags(flags, program);
+  return flags.Texts();
+}
+
 // Parses with CLI11, whose habits CliFlags bends to those of pflag.
 CommandLine ParseCommandLine(int argc, const char* const* argv, const Program& program) {
   CommandLine line{.values = Values(program), .reading = {}};
   Values& values = line.values;
   CLI::App app(program.description.empty() ? "The API server " + program.name : program.description,
                argc > 0 ? argv[0] : program.name);
-  app.footer(
-      "Commands:\n"
-      "  crd       Print the kinds as CustomResourceDefinitions\n"
-      "  openapi   Print the OpenAPI documents; openapi --help says which\n"
-      "  doctor    Say why this server does not work behind an aggregator; doctor "
-      "--help lists its flags");
+  app.footer(CommandsHelp());
   CliFlags flags(app);
   AddServerFlags(flags, values);
   AddGlobalFlags(flags, program);

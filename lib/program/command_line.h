@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "apiserver/options/recommended.h"
 #include "apiserver/program/run_standalone.h"
@@ -33,6 +34,9 @@ void AddServerFlags(CliFlags& flags, Values& values);
 // Sets the storage if no flag did, and returns one line about the first mistake in the flags, with
 // its remedy. Empty: there is none. Call it after the command line has been read.
 std::string FinishFlags(Values& values);
+
+// Returns the flags of the program as --help lists them.
+std::vector<FlagText> FlagTexts(const Program& program);
 
 // A command line that has been read.
 struct CommandLine {

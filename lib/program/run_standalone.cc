@@ -24,9 +24,11 @@
 #include "base/status_macros.h"
 #include "program/cluster.h"
 #include "program/command_line.h"
+#include "program/completion.h"
 #include "program/doctor.h"
 #include "program/export.h"
 #include "program/groups.h"
+#include "program/man_page.h"
 
 namespace apiserver::v0::program {
 
@@ -207,6 +209,10 @@ int RunStandalone(int argc, const char* const* argv, const Program& program) {
   if (argc > 1 && argv[1] == std::string_view("doctor")) {
     return DoctorMain(argc - 1, argv + 1, program);
   }
+  if (argc > 1 && argv[1] == std::string_view("completion")) {
+    return CompletionMain(argc - 1, argv + 1, program);
+  }
+  if (argc > 1 && argv[1] == std::string_view("man")) return ManMain(program);
   if (argc > 1 && IsExport(argv[1])) return ExportMain(argc - 1, argv + 1, program);
   // Before any thread starts: threads inherit the mask, and a signal must come to RunUntilSignal().
   BlockSignals();

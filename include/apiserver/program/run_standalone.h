@@ -88,7 +88,8 @@ struct Program {
 // --no-explorer is given. `<program> doctor` says what a server behind an aggregator lacks in its
 // cluster; `<program> crd`, `openapi` and `manifests` print its kinds, its documents, and the
 // objects that deploy it in a cluster, without a server, having called `install` alone; they fail
-// where that needs what `open` or `complete` has made.
+// where that needs what `open` or `complete` has made. `<program> completion SHELL` and
+// `<program> man` print the completions of bash, zsh or fish and the manual page.
 // --config FILE names a file of flags, which those of the command line replace:
 //
 //   apiVersion: libapiserver.dev/v1alpha1
