@@ -55,7 +55,7 @@ class Page:
         threading.Thread(target=self._read, daemon=True).start()
         target = self.call("Target.createTarget", url="about:blank", width=width, height=height)["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in ("Page", "Runtime", "Log", "Network", "Performance"):
             self.call(domain + ".enable")
         self.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH_VIOLATIONS)
 
@@ -139,6 +139,11 @@ class Page:
     def screenshot(self, path):
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def work_seconds(self):
+        """The time that scripts, styles and layout of the page have taken so far."""
+        metrics = {each["name"]: each["value"] for each in self.call("Performance.getMetrics")["metrics"]}
+        return metrics["ScriptDuration"] + metrics["RecalcStyleDuration"] + metrics["LayoutDuration"]
 
     def violations(self):
         return self.evaluate("window.violations")
