@@ -60,9 +60,9 @@ if(TARGET sample-apiserver)
   list(APPEND packages apiserver-sample)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_DESCRIPTION
 "Kubernetes API server in C++: a server for sample kinds
- An extension API server for the group wardle.example.com: the C++ counterpart
- of k8s.io/sample-apiserver. It runs alone or behind a cluster's aggregator,
- and keeps objects in memory, on RocksDB or in etcd.")
+An extension API server for the group wardle.example.com: the C++ counterpart
+of k8s.io/sample-apiserver. It runs alone or behind a cluster's aggregator,
+and keeps objects in memory, on RocksDB or in etcd.")
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_SECTION net)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_RECOMMENDS tzdata)

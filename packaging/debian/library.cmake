@@ -47,12 +47,13 @@ function(apiserver_debian_library package about components own files)
     set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS "protobuf-compiler, tzdata" PARENT_SCOPE)
     set(CPACK_DEBIAN_${upper}_PACKAGE_SUGGESTS "apiserver-gen, cmake" PARENT_SCOPE)
   endif()
+  # CPack indents these lines.
   set(CPACK_DEBIAN_${upper}_DESCRIPTION
 "Kubernetes API server in C++: ${about}
- libapiserver is the Kubernetes API server as an embeddable C++20 library: a
- program links it, says which kinds of objects it serves and where they are
- stored, and kubectl and client-go use it like any other server.
- .
- Static libraries, with the CMake components and pkg-config files of:
- ${components}." PARENT_SCOPE)
+libapiserver is the Kubernetes API server as an embeddable C++20 library: a
+program links it, says which kinds of objects it serves and where they are
+stored, and kubectl and client-go use it like any other server.
+
+Static libraries, with the CMake components and pkg-config files of:
+${components}." PARENT_SCOPE)
 endfunction()
