@@ -7,6 +7,10 @@
 # namespace scope are therefore unique in a room; ALONE are sources whose names are not.
 include(ApiserverThirdParty)
 apiserver_third_party(Catch2::Catch2 Threads::Threads)
+# Tests are written for version 2, which Debian 12 has, and include the one header that it has.
+if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
+  set(APISERVER_CATCH2_V3 ${PROJECT_SOURCE_DIR}/tests/catch2_v3)
+endif()
 
 function(apiserver_precompile_test target)
   apiserver_precompile(${target} tests <catch2/catch.hpp> ${APISERVER_STANDARD_HEADERS}
@@ -36,7 +40,8 @@ function(apiserver_compile_as_test target)
   target_compile_features(${target} PRIVATE cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_include_directories(${target} PUBLIC
-    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/tests)
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/tests
+    ${APISERVER_CATCH2_V3})
   target_compile_options(${target} PRIVATE
     $<$<CONFIG:RelWithDebInfo,Debug>:-O0> $<$<CONFIG:RelWithDebInfo>:-g0> -DCATCH_CONFIG_FAST_COMPILE)
   if(APISERVER_SANITIZE)

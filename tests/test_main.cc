@@ -33,15 +33,30 @@ std::string SpecOf(const std::string& name) {
   return spec;
 }
 
-std::string LabelsOf(const Catch::TestCase& test) {
+#if CATCH_VERSION_MAJOR >= 3
+// Version 3 refuses to run no test by itself.
+constexpr const char* kNoTests = "";
+const Catch::TestCaseInfo& InfoOf(const Catch::TestCaseHandle& test) {
+  return test.getTestCaseInfo();
+}
+std::string TextOf(const Catch::Tag& tag) { return std::string(tag.original); }
+#else
+constexpr const char* kNoTests = " --warn NoTests";
+const Catch::TestCaseInfo& InfoOf(const Catch::TestCase& test) { return test; }
+std::string TextOf(const std::string& tag) { return tag; }
+#endif
+
+std::string LabelsOf(const Catch::TestCaseInfo& test) {
   std::string labels;
-  for (const std::string& tag : test.tags) labels += (labels.empty() ? "" : ";") + tag;
+  for (const auto& tag : test.tags) labels += (labels.empty() ? "" : ";") + TextOf(tag);
   return labels;
 }
 
 // Tests tagged [slow] are begun first, so that none of them is left running alone.
-int CostOf(const Catch::TestCase& test) {
-  return std::find(test.tags.begin(), test.tags.end(), "slow") != test.tags.end() ? 10 : 0;
+int CostOf(const Catch::TestCaseInfo& test) {
+  const bool slow = std::any_of(test.tags.begin(), test.tags.end(),
+                                [](const auto& tag) { return TextOf(tag) == "slow"; });
+  return slow ? 10 : 0;
 }
 
 // `text` as a CMake bracket argument: nothing inside is special.
@@ -50,11 +65,12 @@ std::string Bracket(const std::string& text) { return "[==[" + text + "]==]"; }
 int WriteCtest(const std::string& binary, const char* file) {
   const std::string part = std::string(file) + ".part";
   std::ofstream out(part);
-  for (const Catch::TestCase& test : Catch::getRegistryHub().getTestCaseRegistry().getAllTests()) {
+  for (const auto& one : Catch::getRegistryHub().getTestCaseRegistry().getAllTests()) {
+    const Catch::TestCaseInfo& test = InfoOf(one);
     if (test.isHidden()) continue;
     const std::string name = Bracket(test.name);
     out << "add_test(" << name << ' ' << Bracket(binary) << ' ' << Bracket(SpecOf(test.name))
-        << " --warn NoTests)\nset_tests_properties(" << name << " PROPERTIES TIMEOUT 900 LABELS "
+        << kNoTests << ")\nset_tests_properties(" << name << " PROPERTIES TIMEOUT 900 LABELS "
         << Bracket(LabelsOf(test)) << " COST " << CostOf(test) << ")\n";
   }
   out.close();

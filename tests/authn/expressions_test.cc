@@ -8,6 +8,7 @@
 #include "apiserver/authn/config.h"
 #include "apiserver/codec/json.h"
 #include "authn/oidc_fixture.h"
+#include "contains.h"
 #include "json_lines.h"
 
 namespace apiserver::inline v0::authn {
@@ -49,7 +50,7 @@ void CheckCompiling(const JsonLines& file, std::string_view table, ExpressionInp
     if (wanted.empty()) {
       CHECK(errors.empty());
     } else {
-      CHECK_THAT(errors, Catch::Contains(wanted));
+      CHECK(apiserver::testing::Contains(errors, wanted));
     }
   }
 }

@@ -410,7 +410,7 @@ TEST_CASE("http: a drain waits a moment for the end of a handshake that has begu
   CHECK(silent.ReadAll().empty());  // The loop has drained all of them.
   CHECK(asks.Release());
 
-  CHECK_THAT(asks.Answer(), Catch::Matchers::StartsWith("HTTP/1.1 200 OK"));
+  CHECK(asks.Answer().starts_with("HTTP/1.1 200 OK"));
   CHECK(server.listener().WaitUntilNoConnections(kPatience));
 }
 

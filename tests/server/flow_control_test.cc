@@ -12,6 +12,7 @@
 #include "apiserver/request/latency.h"
 #include "apiserver/response/response.h"
 #include "apiserver/testing/server/fake_clock.h"
+#include "contains.h"
 #include "filter_fixture.h"
 #include "server/requests/flow_control.h"
 #include "widget_server.h"
@@ -392,9 +393,9 @@ TEST_CASE("server: a request whose body has come waits for a seat like any other
   // Seats are counted once a request, given up or not.
   CHECK(harness.IsServedAgain("GET", "/", kAsJane));
   const std::string text = harness.registry->Serialize();
-  CHECK_THAT(text,
-             Catch::Matchers::Contains("apiserver_flowcontrol_dispatched_requests_total{"
-                                       "priority_level=\"queued\",flow_schema=\"of-jane\"} 4\n"));
+  CHECK(Contains(text,
+                 "apiserver_flowcontrol_dispatched_requests_total{"
+                 "priority_level=\"queued\",flow_schema=\"of-jane\"} 4\n"));
 }
 
 // Go's handler returns when its answer is in the buffers; a stream's goes on until it is read.

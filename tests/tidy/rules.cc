@@ -110,7 +110,7 @@ std::string WrongInHeader(const SourceFile& file, std::string_view line) {
   if (const auto include = IncludeOf(line)) {
     const bool ours = include->open == '"' && include->name.starts_with("apiserver/");
     const bool standard = include->open == '<' && IsStandard(include->name);
-    const bool framework = IsForCatch(file) && include->name == "catch2/catch.hpp";
+    const bool framework = IsForCatch(file) && include->name.starts_with("catch2/");
     if (!ours && !standard && !framework) {
       return "a public header includes the standard library and apiserver/ only";
     }

@@ -1,13 +1,17 @@
 #pragma once
 
+#if __has_include(<catch2/catch_test_macros.hpp>)
+#include <catch2/catch_test_macros.hpp>
+#else
 #include <catch2/catch.hpp>
+#endif
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apiserver/base/status.h"
 
-// Runs the cases of any of the kits under Catch2 (version 2). Test programs include the header of
+// Runs the cases of any of the kits under Catch2 (2 or 3). Test programs include the header of
 // their kit instead: engine_conformance_catch2.h, storage_conformance_catch2.h or
 // rest_conformance_catch2.h.
 namespace apiserver::inline v0::testing::storage {
@@ -35,9 +39,15 @@ void RegisterCases(const std::string& name, std::vector<Case> cases, const Host&
   const std::string tags = "[" + name + "][conformance]";
   for (Case& one : cases) {
     const std::string full_name = name + ": " + one.name;
+#if __has_include(<catch2/catch_test_macros.hpp>)
+    Catch::Detail::unique_ptr<Catch::ITestInvoker> invoker(new Invoker(std::move(one), host));
+    Catch::AutoReg(std::move(invoker), CATCH_INTERNAL_LINEINFO, Catch::StringRef(),
+                   Catch::NameAndTags(full_name, tags));
+#else
     // AutoReg owns the invoker.
     Catch::AutoReg(new Invoker(std::move(one), host), CATCH_INTERNAL_LINEINFO, Catch::StringRef(),
                    Catch::NameAndTags(full_name, tags));
+#endif
   }
 }
 

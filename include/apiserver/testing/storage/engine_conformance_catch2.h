@@ -5,7 +5,7 @@
 #include "apiserver/testing/storage/cases_catch2.h"
 #include "apiserver/testing/storage/engine_conformance.h"
 
-// The conformance cases as Catch2 (version 2) test cases. Only for test programs, since it requires
+// The conformance cases as Catch2 (2 or 3) test cases. Only for test programs, since it requires
 // Catch2.
 namespace apiserver::inline v0::testing::storage {
 

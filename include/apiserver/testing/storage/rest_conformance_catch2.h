@@ -1,6 +1,5 @@
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +7,7 @@
 #include "apiserver/testing/storage/cases_catch2.h"
 #include "apiserver/testing/storage/rest_conformance.h"
 
-// The cases for a rest::Storage as Catch2 (version 2) test cases. Only for test programs, since it
+// The cases for a rest::Storage as Catch2 (2 or 3) test cases. Only for test programs, since it
 // requires Catch2.
 namespace apiserver::inline v0::testing::storage {
 
