@@ -63,6 +63,15 @@ std::unique_ptr<runtime::Object> Thing(const std::string& name, std::int64_t tur
   return object;
 }
 
+// Sets the turn of an object that is there. A custom resource is not updated without its version.
+bool SetTurn(client::Client& client, const client::Target& target, std::int64_t turn) {
+  const std::string text = R"({"spec":{"turn":)" + std::to_string(turn) + "}}";
+  return client
+      .Patch(Context::Background(), target,
+             {.media_type = "application/merge-patch+json", .text = text})
+      .ok();
+}
+
 // Counts the watches that begin with a list.
 class CountingConnection final : public http::Connection {
  public:
@@ -127,19 +136,22 @@ class Restarting {
     REQUIRE(other.ok());
     client::Client& client = (*other)->client();
     const auto random = NewSeededRandom(1000 + seed);
-    int changed = 0;
+    int updated = 0;
+    int deleted = 0;
     for (int i = 0; i < kUnseen; ++i) {
       client::Target target = kThings;
       target.name = NameOf(random->Below(kObjects));
-      const auto object = Thing(target.name, -i);
       if (i % 3 == 0) {
-        changed += client.Update(Context::Background(), target, *object).ok() ? 1 : 0;
+        updated += SetTurn(client, target, -i) ? 1 : 0;
         continue;
       }
-      changed += client.Delete(Context::Background(), target).ok() ? 1 : 0;
-      if (i % 3 == 1) (void)client.Create(Context::Background(), kThings, *object);
+      deleted += client.Delete(Context::Background(), target).ok() ? 1 : 0;
+      if (i % 3 == 1) {
+        (void)client.Create(Context::Background(), kThings, *Thing(target.name, -i));
+      }
     }
-    CHECK(changed > kUnseen / 2);
+    CHECK(updated > kUnseen / 6);
+    CHECK(deleted > kUnseen / 3);
   }
   Result<std::shared_ptr<http::Connection>> Connect() {
     const std::shared_ptr<testing::TestServer> server = *server_.Lock();
@@ -227,10 +239,9 @@ void Write(client::Client& client, std::uint64_t seed) {
       (void)client.Delete(Context::Background(), target);
       if (random->Below(2) == 0) continue;
     }
-    const auto object = Thing(target.name, static_cast<std::int64_t>(random->Below(1'000'000)));
-    // One of them is right, by whether it is there.
-    if (!client.Update(Context::Background(), target, *object).ok()) {
-      (void)client.Create(Context::Background(), kThings, *object);
+    const auto turn = static_cast<std::int64_t>(random->Below(1'000'000));
+    if (!SetTurn(client, target, turn)) {
+      (void)client.Create(Context::Background(), kThings, *Thing(target.name, turn));
     }
   }
 }
