@@ -2,13 +2,17 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
+
+#include "program/signals/service_manager.h"
 
 namespace apiserver::v0::program {
 
@@ -42,6 +46,27 @@ bool WaitUntil(const std::function<bool()>& reached, const sigset_t& signals) {
   return true;
 }
 
+// Waits for one of `signals`. Meanwhile the manager hears as often as it wants to that the server
+// lives: that its pool has run what it was given the last time.
+void AwaitSignal(server::GenericAPIServer& server, const ServiceManager& manager,
+                 const sigset_t& signals) {
+  const auto period = manager.watchdog_period();
+  if (!period) {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    return;
+  }
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*period);
+  const timespec wait{.tv_sec = seconds.count(),
+                      .tv_nsec = std::chrono::nanoseconds(*period - seconds).count()};
+  const auto answered = std::make_shared<std::atomic<bool>>(true);
+  do {
+    if (!answered->exchange(false)) continue;
+    manager.Notify("WATCHDOG=1");
+    server.pool().Post([answered] { *answered = true; });
+  } while (sigtimedwait(&signals, nullptr, &wait) < 0);
+}
+
 }  // namespace
 
 void BlockSignals() {
@@ -55,6 +80,7 @@ void BlockSignals() {
 // have to wait for a storage on another machine.
 int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready) {
   RaiseOpenFilesLimit();
+  const ServiceManager manager;
   const sigset_t signals = StopSignals();
   std::future<Status> start = std::async(std::launch::async, [&server] { return server.Start(); });
   const auto started = [&start] {
@@ -64,10 +90,11 @@ int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>
     if (const Status status = start.get(); !status.ok()) return Fail(status);
     if (WaitUntil([&server] { return server.ready(); }, signals)) {
       on_ready();
-      int signal = 0;
-      sigwait(&signals, &signal);
+      manager.Notify("READY=1");
+      AwaitSignal(server, manager, signals);
     }
   }
+  manager.Notify("STOPPING=1");
   std::fprintf(stderr, "stopping\n");
   // A second signal means that the user does not want to wait.
   std::thread([signals] {
