@@ -7,13 +7,17 @@
 # namespace scope are therefore unique in a room; ALONE are sources whose names are not.
 include(ApiserverThirdParty)
 apiserver_third_party(Catch2::Catch2 Threads::Threads)
-# Tests are written for version 2, which Debian 12 has, and include the one header that it has.
+# Tests are written for version 2, which Debian 12 has, and include the one header that it has. The package
+# was found in a function, which keeps the version to itself.
+find_package(Catch2 QUIET)
+set(APISERVER_CATCH2_HEADER <catch2/catch.hpp>)
 if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
+  set(APISERVER_CATCH2_HEADER <catch2/catch_all.hpp>)
   set(APISERVER_CATCH2_V3 ${PROJECT_SOURCE_DIR}/tests/catch2_v3)
 endif()
 
 function(apiserver_precompile_test target)
-  apiserver_precompile(${target} tests <catch2/catch.hpp> ${APISERVER_STANDARD_HEADERS}
+  apiserver_precompile(${target} tests ${APISERVER_CATCH2_HEADER} ${APISERVER_STANDARD_HEADERS}
     <condition_variable> <filesystem> <fstream> <sstream> <thread>)
 endfunction()
 
