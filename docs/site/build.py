@@ -4,8 +4,9 @@
 usage: build.py [--root DIR] [--out DIR]
 
 The site is OUT/html, by default build/site/html: open its index.html, no server is needed. Fails, with
-a line for each fault, if a public name has no comment, Doxygen warns, a page of docs/ is not in the
-navigation, a link leads nowhere, or a page would load something from another host.
+a line for each fault, if a public name has no comment, a comment names something that is not there,
+Doxygen warns, a page of docs/ is not in the navigation, a link leads nowhere, or a page would load
+something from another host.
 """
 
 import argparse
@@ -53,7 +54,7 @@ def namespaces(folder):
     for base, _, files in os.walk(folder):
         for name in files:
             with open(os.path.join(base, name), encoding="utf-8") as file:
-                found.update(re.findall(r"^namespace ([\w:]+) \{", file.read(), re.M))
+                found.update(re.findall(r"^namespace (apiserver[\w:]*) \{", file.read(), re.M))
     return sorted(found)
 
 
@@ -141,7 +142,8 @@ def build(root, out):
     warnings = warnings_of(out, folder)
     for picture in site.pictures:
         shutil.copy(os.path.join(root, picture), os.path.join(out, "html"))
-    names.resolve(os.path.join(out, "html"), os.path.join(out, "tags.xml"), folder)
+    places = names.Places(os.path.join(out, "tags.xml"), folder)
+    names.resolve(os.path.join(out, "html"), places)
 
     @functools.cache
     def read(path):
@@ -151,6 +153,8 @@ def build(root, out):
     counting = documented.counting(warnings, read)
     return (missing(root, sections) +
             ["FAILED: " + warning.replace(folder, "include") for warning in counting] +
+            ["FAILED: include/%s: nothing is called %s" % (path, name) for path in sorted(places.files)
+             for name in names.unknown("\n".join(read(os.path.join(folder, path))), places)] +
             ["FAILED: " + fault for fault in check.faults(os.path.join(out, "html"))])
 
 

@@ -83,11 +83,18 @@ class Scopes:
 
     OPENS = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:namespace|class|struct|union|enum|extern)\b", re.S)
 
+    ACCESS = re.compile(r"\s*(public|protected|private)\s*$")
+
     def __init__(self):
+        # What is open: whether it holds declarations, and whether those that follow are hidden.
         self.open, self.statement, self.directive = [], "", False
 
     def declares(self):
-        return all(self.open)
+        return all(declares for declares, _ in self.open)
+
+    def hidden(self):
+        """Whether what follows is private."""
+        return any(hidden for _, hidden in self.open)
 
     def between(self):
         """Whether no declaration has been begun and not ended."""
@@ -101,7 +108,8 @@ class Scopes:
         code = re.sub(r'"(?:\\.|[^"\\])*"' + r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\])'", "", code)
         for letter in code:
             if letter == "{":
-                self.open.append(self.OPENS.match(self.statement) is not None)
+                begins_private = re.match(r"\s*(?:template\s*<.*>\s*)?class\b", self.statement, re.S)
+                self.open.append((self.OPENS.match(self.statement) is not None, bool(begins_private)))
                 self.statement = ""
             elif letter == "}":
                 if self.open:
@@ -109,7 +117,9 @@ class Scopes:
                 self.statement = ""
             elif letter == ";":
                 self.statement = ""
-            elif letter == ":" and self.statement.strip() in ("public", "protected", "private"):
+            elif letter == ":" and self.ACCESS.match(self.statement):
+                if self.open:
+                    self.open[-1] = (self.open[-1][0], self.statement.strip() == "private")
                 self.statement = ""
             else:
                 self.statement += letter
@@ -134,7 +144,7 @@ def converted(text):
             texts = [COMMENT.match(line)[2] for line in lines[first:i]]
             texts = [said for said in texts if not NO_TEXT.match(said)]
             after = lines[i] if i < len(lines) else ""
-            if texts and documents(after) and scopes.declares() and scopes.between():
+            if texts and documents(after) and scopes.declares() and scopes.between() and not scopes.hidden():
                 whole = re.match(r"namespace \w", after)
                 said = (["\\file", ""] if whole else []) + paragraphs(texts)
                 out += [comment[1] + "///" + (" " + line if line else "") for line in said]
@@ -152,7 +162,7 @@ def converted(text):
         while i < len(lines) and COMMENT.match(lines[i]) and lines[i].index("//") == column and column > 8:
             said.append(COMMENT.match(lines[i])[2])
             i += 1
-        if NO_TEXT.match(said[0]) or not scopes.declares() or re.match(r"\s*(?:\}|#|public:)", line):
+        if NO_TEXT.match(said[0]) or not scopes.declares() or scopes.hidden() or re.match(r"\s*(?:\}|#|public:)", line):
             out.append(behind[1])
         elif behind[1].endswith("{") or re.search(r"\b(?:enum|struct)\b.*\{.*\};$", behind[1]):
             # A comment behind a brace is about the whole.

@@ -60,8 +60,8 @@ class Site:
         if path.endswith(".md"):
             return Page(self, path, text).converted()
         language = LANGUAGES.get(path.rpartition(".")[2], "")
-        return "# %s {#%s}\n\n~~~~~~{%s}\n%s\n~~~~~~\n" % (
-            path, label(path), "." + language if language else ".txt", text.rstrip("\n"))
+        begin, end = ("~~~~~~{.%s}" % language, "~~~~~~") if language else ("\\verbatim", "\\endverbatim")
+        return "# %s {#%s}\n\n%s\n%s\n%s\n" % (path, label(path), begin, text.rstrip("\n"), end)
 
     def folder(self, path):
         names = sorted(os.listdir(os.path.join(self.root, path)))
@@ -103,17 +103,20 @@ class Page:
         self.out, self.paragraph = [], []
 
     def converted(self):
-        fence = None
+        fence = end = None
         for line in self.lines:
             opening = FENCE.match(line)
             if fence:
                 closes = line.startswith(fence)
-                self.out.append("~~~~~~" if closes else line)
+                self.out.append(end if closes else line)
                 fence = None if closes else fence
             elif opening:
                 self.flush()
                 fence = opening[1]
-                self.out.append("~~~~~~{.%s}" % LANGUAGES.get(opening[2], "txt"))
+                # In what is no code of ours no word leads to the reference.
+                begin, end = ("~~~~~~{.%s}" % LANGUAGES[opening[2]], "~~~~~~") if opening[2] in LANGUAGES else \
+                    ("\\verbatim", "\\endverbatim")
+                self.out.append(begin)
             else:
                 self.read(line)
         self.flush()

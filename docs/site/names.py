@@ -20,7 +20,7 @@ class Places:
     """The addresses of names and headers, as Doxygen's tag file has them."""
 
     def __init__(self, tags, folder):
-        self.names, self.files, last = {}, {}, {}
+        self.names, self.files, self.bases, last = {}, {}, {}, {}
         for compound in tree.parse(tags).getroot().findall("compound"):
             kind, name = compound.get("kind"), compound.findtext("name")
             address = compound.findtext("filename")
@@ -30,6 +30,7 @@ class Places:
             elif kind in ("class", "struct", "union", "namespace", "concept"):
                 scope = name
                 self.names.setdefault(self.short(name), address)
+                self.bases[self.short(name)] = [self.short(base.text) for base in compound.findall("base")]
             else:
                 continue
             for member in compound.findall("member"):
@@ -39,14 +40,29 @@ class Places:
                     continue
                 self.names.setdefault(self.short(full), "%s#%s" % (
                     member.findtext("anchorfile"), member.findtext("anchor")))
+                for value in member.findall("enumvalue") if scope else ():
+                    where = "%s#%s" % (value.get("file"), value.get("anchor"))
+                    self.names.setdefault(self.short(full + "::" + value.text), where)
         for name, address in self.names.items():
             last.setdefault(name.rpartition("::")[2], set()).add(address)
         self.unique = {name: next(iter(found)) for name, found in last.items()
                        if len(found) == 1 and ONE_WORD.fullmatch(name)}
 
+        self.endings = {"::".join(parts[i:]) for parts in (name.split("::") for name in self.names)
+                        for i in range(len(parts))}
+
     @staticmethod
     def short(name):
-        return re.sub(r"<.*?>", "", name).removeprefix("apiserver::")
+        return re.sub(r"<.*>", "", name).strip().removeprefix("apiserver::")
+
+    def exists(self, name):
+        """Whether something has that name, or a base of its class has it."""
+        scope, _, last = name.removeprefix("apiserver::").rpartition("::")
+        if not scope:
+            return last in self.endings
+        return (scope + "::" + last in self.endings or scope + "::" + last.removesuffix("s") in self.endings or
+                any(self.exists(base + "::" + last) for known, bases in self.bases.items()
+                    if ("::" + known).endswith("::" + scope) for base in bases))
 
     def find(self, name):
         """The address of a name as people write it; None: it is none of ours, or not one alone."""
@@ -59,6 +75,21 @@ class Places:
         if MACRO.fullmatch(name) or (name in self.names and ONE_WORD.fullmatch(name)):
             return self.names.get(name)
         return self.unique.get(name)
+
+
+def unknown(text, places):
+    """The names in the comments of a header for Doxygen that nothing has: `Config::Complete`."""
+    text = re.sub(r"\\code.*?\\endcode", "", shown_text(text), flags=re.S)
+    namespaces = {name.split("::")[0] for name in places.names}
+    for comment in re.findall(r"///<? (.*)", text):
+        for name in re.findall(r"(?<![\w:.])(?:\w+::)+~?\w+", comment):
+            first = name.split("::")[0]
+            if (first[0].isupper() or first in namespaces) and not places.exists(name):
+                yield name
+
+
+def shown_text(text):
+    return html.unescape(headers.shown(text))
 
 
 def linked(text, places, known):
@@ -87,9 +118,9 @@ def current(text, page):
         'href="%s"' % page, 'href="%s" aria-current="page"' % page), text, count=1)
 
 
-def resolve(folder, tags, read):
-    """Rewrites all pages of a folder; `read` is where Doxygen has read the headers."""
-    places, known = Places(tags, read), {}
+def resolve(folder, places):
+    """Rewrites all pages of a folder."""
+    known = {}
     for base, _, files in os.walk(folder):
         for name in files:
             path = os.path.join(base, name)

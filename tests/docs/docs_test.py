@@ -283,6 +283,8 @@ class Site(Checkout):
         bare = self.HEADER.replace("  // Eats.\n", "").replace(" public:\n", " public:\n\n")
         for files, words in (({"include/apiserver/zoo/pet.h": bare}, "Member Eat() (function)"),
                              ({"docs/b.md": "# B\n"}, "navigation.txt does not have docs/b.md"),
+                             ({"include/apiserver/zoo/pet.h": self.HEADER.replace("Eats.", "As Pet::Sleep().")},
+                              "pet.h: nothing is called Pet::Sleep"),
                              ({"docs/a.md": "# A\n[x](#y)\n"}, "docs_a.html has no anchor #docs_a-y")):
             code, output = self.site(**files)
             self.assertEqual(code, 1, output)

@@ -28,7 +28,7 @@ struct TypedHeaderOptions {
 //   C++ name may have becomes or gets an underscore,
 // - a field that may be absent is a std::optional, a list a std::vector, a map a std::map with
 //   strings as keys, metadata a runtime::ObjectMeta, and what the schema leaves open a typed::Any,
-// - Path, in the struct of the kind, has a constant for each field's path: Path::kSpecReplicas. Of
+// - Path, in the struct of the kind, has a constant for each field's path: kSpecReplicas. Of
 //   more than 20,000 the deepest are left out.
 //
 // kInvalid: `name_space` is no name of a namespace, or two kinds have one name in a version.
