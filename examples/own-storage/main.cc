@@ -18,12 +18,14 @@ int main() {
 
   const auto texts = std::make_shared<notes::Texts>();
   (*texts->Lock())[{"default", "hello"}] = "Written before the server started.";
+  // [store]
   auto store = apiserver::registry::NewSourceStore(
       {.executor = &server->pool(), .memory = server->memory()},
       {.store = {.kind = *kind, .strategy = std::make_shared<notes::NoteStrategy>()}},
       std::make_unique<notes::NoteSource>(*kind, texts));
   if (!store.ok()) return apiserver::program::Fail(store.status());
   auto installed = server->InstallAPIGroup({"desk.example.com", {{"v1", {{"notes", *store}}}}});
+  // [/store]
   if (installed.ok()) installed = server->PrepareRun();
   if (!installed.ok()) return apiserver::program::Fail(installed);
   return apiserver::program::RunUntilSignal(*server, [&] {

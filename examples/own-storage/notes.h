@@ -14,6 +14,7 @@ using namespace apiserver;  // NOLINT(google-build-using-namespace): an example.
 using Key = std::pair<std::string, std::string>;
 using Texts = Guarded<std::map<Key, std::string>>;
 
+// [source]
 // Stores the text of a note; uid, labels and the rest of its metadata stay with the store.
 class NoteSource final : public registry::Source {
  public:
@@ -57,6 +58,7 @@ class NoteSource final : public registry::Source {
   const runtime::KindPtr kind_;
   const std::shared_ptr<Texts> texts_;
 };
+// [/source]
 
 // Adds nothing to the schema's validation: a note without a text is 422.
 struct NoteStrategy final : rest::Strategy {

@@ -92,10 +92,12 @@ Result<kit::RestOpened> OpenNotes() {
   return opened;
 }
 
+// [conformance]
 const bool kNotesRegistered = kit::RegisterRestConformance(
     "own-storage", {.open = OpenNotes,
                     .fill = [](runtime::Object& note) { note.Edit("text") = "x"; },
                     .spoil = [](runtime::Object& note) { note.Erase("text"); }});
+// [/conformance]
 
 }  // namespace
 

@@ -48,6 +48,7 @@ Status InstallGroups(const GroupParts& parts, server::GenericAPIServer& api,
     RETURN_IF_ERROR(InstallAuthentication(parts, api, storage));
     RETURN_IF_ERROR(InstallAuthorization(parts, api, storage));
   }
+  // [policies]
   const options::Admission& admission = parts.made.admission;
   RETURN_IF_ERROR(groups::admissionregistration::Install(
       api, {.storage = storage,
@@ -57,6 +58,7 @@ Status InstallGroups(const GroupParts& parts, server::GenericAPIServer& api,
             .validating_policies = admission.validating_policies,
             .log = &parts.log,
             .authorizer = parts.made.authorization.authorizer}));
+  // [/policies]
   if (!parts.recommended.features.enable_priority_and_fairness) return {};
   return groups::flowcontrol::Install(api, {.storage = storage, .log = &parts.log});
 }

@@ -4,6 +4,7 @@
 namespace apiserver::inline v0 {
 namespace {
 
+// [engine]
 const bool kMemoryRegistered = testing::storage::RegisterEngineConformance(
     "storage.memory",
     {.open = [](const Clock& clock) -> Result<std::unique_ptr<storage::kv::Engine>> {
@@ -12,6 +13,7 @@ const bool kMemoryRegistered = testing::storage::RegisterEngineConformance(
      },
      .reopen = nullptr,
      .value_bytes_max = 1536 * 1024});
+// [/engine]
 
 }  // namespace
 }  // namespace apiserver::inline v0

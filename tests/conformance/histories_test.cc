@@ -11,6 +11,7 @@ TEST_CASE("conformance: histories of every engine and form hold", "[conformance]
   const auto form = GENERATE_COPY(from_range(engine.forms));
   const bool faults = GENERATE(false, true);
   INFO(form << " over " << engine.name << (faults ? " with faults" : ""));
+  // [histories]
   testing::storage::HistoryOptions options;
   options.seed = 1;
   options.operations = 3200;
@@ -22,6 +23,7 @@ TEST_CASE("conformance: histories of every engine and form hold", "[conformance]
   REQUIRE(report.ok());
   INFO(report->ToString());
   CHECK(report->violations.empty());
+  // [/histories]
   // The number depends on how often watches came to run.
   CHECK(report->events > 100);
   CHECK(report->compactions > 0);

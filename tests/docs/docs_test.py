@@ -57,17 +57,18 @@ class Checkout(unittest.TestCase):
 
 class Snippets(Checkout):
     SOURCE = "// A comment.\nint main() {\n  // [body]\n  Serve();\n\n  Stop();\n  // [/body]\n}\n"
+    SHOWN = SOURCE.replace("  // [body]\n", "").replace("  // [/body]\n", "")
 
     def page(self, marker, block):
         return "# A\n\n<!-- file: %s -->\n```cpp\n%s\n```\n\nEnd.\n" % (marker, block)
 
     def test_a_block_with_the_text_of_its_file_passes(self):
-        self.checkout({"a.cc": self.SOURCE, "README.md": self.page("a.cc", self.SOURCE.rstrip())})
+        self.checkout({"a.cc": self.SOURCE, "README.md": self.page("a.cc", self.SHOWN.rstrip())})
         self.passes("snippets.py", "1 blocks quote files")
 
     def test_a_block_that_differs_in_one_letter_fails(self):
         self.checkout({"a.cc": self.SOURCE,
-                       "README.md": self.page("a.cc", self.SOURCE.rstrip().replace("Stop", "Stqp"))})
+                       "README.md": self.page("a.cc", self.SHOWN.rstrip().replace("Stop", "Stqp"))})
         self.fails("snippets.py", "README.md:3: the block is not the text of a.cc")
 
     def test_lines_and_regions_are_quoted_without_indentation(self):
@@ -78,7 +79,7 @@ class Snippets(Checkout):
 
     def test_a_function_is_quoted_to_its_last_brace(self):
         self.checkout({"a.cc": self.SOURCE + "int after;\n",
-                       "a.md": self.page("a.cc function main", self.SOURCE[len("// A comment.\n"):].rstrip())})
+                       "a.md": self.page("a.cc function main", self.SHOWN[len("// A comment.\n"):].rstrip())})
         self.passes("snippets.py", "1 blocks quote files")
 
     def test_write_renews_a_block_and_nothing_else(self):
@@ -99,6 +100,19 @@ class Snippets(Checkout):
     def test_a_marker_without_a_block_fails(self):
         self.checkout({"a.cc": self.SOURCE, "a.md": "<!-- file: a.cc -->\nText.\n"})
         self.fails("snippets.py", "no code block follows the marker")
+
+    def test_a_block_of_cpp_without_a_marker_fails(self):
+        self.checkout({"a.md": "# A\n```cpp\nint a;\n```\n"})
+        self.fails("snippets.py", "a.md:2: a block of C++ quotes no file")
+
+    def test_lines_are_counted_without_the_comments_of_regions(self):
+        page = "<!-- lines: a.cc b.cc -->\n## A step: %d lines\n"
+        self.checkout({"a.cc": self.SOURCE, "b.cc": "int b;\n", "a.md": page % 7})
+        self.passes("snippets.py", "0 blocks")
+        self.put("a.md", page % 8)
+        self.fails("snippets.py", "a.md:2: the files have 7 lines")
+        self.run_tool("snippets.py", "--write")
+        self.assertEqual(self.text("a.md"), page % 7)
 
     def test_a_marker_in_a_code_block_is_an_example(self):
         self.checkout({"a.md": "```\n<!-- file: none.cc -->\n```\n"})

@@ -9,8 +9,11 @@
 #include "apiserver/client/client.h"
 #include "apiserver/client/informer.h"
 #include "apiserver/client/kubeconfig.h"
+#include "apiserver/client/pooled_client.h"
 #include "apiserver/codec/schema_loader.h"
 #include "apiserver/http/dialer.h"
+#include "apiserver/server/tracing.h"
+#include "apiserver/testing/server/eventually.h"
 #include "apiserver/testing/server/test_server.h"
 
 using namespace apiserver;  // NOLINT(google-build-using-namespace): as in a program of a reader.
@@ -132,6 +135,25 @@ TEST_CASE("docs: an informer keeps a copy of a collection and calls its handlers
                R"({"apiVersion":"zoo.example.com/v1","kind":"Pet",)"
                R"("metadata":{"name":"tom"},"spec":{"species":"cat"}})");
   CHECK(seen.WaitFor(std::chrono::seconds(30)));
-  CHECK(informer->Get("default", "tom") != nullptr);
+  // [eventually]
+  CHECK(testing::Eventually([&] { return informer->Get("default", "tom") != nullptr; }));
+  CHECK(testing::Consistently([&] { return informer->List().size() == 1; },
+                              {.duration = std::chrono::milliseconds(50)}));
+  // [/eventually]
   informer->Stop();
+}
+
+TEST_CASE("docs: a server's configuration has a tracer that asks for one request in a hundred",
+          "[docs]") {
+  server::Config config;
+  // [tracing]
+  const server::TracingConfiguration tracing{.endpoint = "http://localhost:4318",
+                                             .sampling_rate_per_million = 10'000};
+  config.metrics = metrics::NewRegistry();
+  auto tracer = server::NewTracer(
+      tracing, {.new_client = client::NewHttpClientFactory(), .metrics = config.metrics});
+  REQUIRE(tracer.ok());
+  config.tracer = *tracer;
+  // [/tracing]
+  CHECK(config.tracer != nullptr);
 }

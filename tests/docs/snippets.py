@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that code blocks of the documentation are the very text of the files they quote.
+"""Checks that C++ in the documentation is the very text of files that are built, and that lines are counted right.
 
 usage: snippets.py [--write] [--root DIR] [PAGE.md...]    all pages if none is named
 
@@ -11,8 +11,14 @@ A quoting block stands behind a marker of its own line, in one of four forms:
     <!-- file: examples/hello-resource/main.cc region strategy -->  what stands between the comments
                                                                     "[strategy]" and "[/strategy]"
 
-What all quoted lines are indented by is taken away, and so are blank lines at both ends. --write
-puts the files' text into the blocks. Ends with "N blocks quote files".
+What all quoted lines are indented by is taken away, and so are blank lines at both ends and the
+comments of regions. A block of C++ without a marker is refused. The number in front of "lines" in the
+line behind
+
+    <!-- lines: examples/tutorial/serve.cc examples/tutorial/step1/pets.h -->
+
+is how many lines the files have together, the comments of regions left out. --write puts the files' text
+into the blocks, and the numbers. Ends with "N blocks quote files".
 """
 
 import argparse
@@ -24,6 +30,9 @@ import pages
 
 MARKER = re.compile(r"^<!-- file: (?P<path>\S+)(?: lines (?P<first>\d+)-(?P<last>\d+)"
                     r"| function (?P<function>\w+)| region (?P<region>[\w-]+))? -->$")
+LINES = re.compile(r"^<!-- lines: (?P<paths>\S+(?: \S+)*) -->$")
+NUMBER = re.compile(r"\d+(?= lines\b)")
+REGION = re.compile(r"\s*(?://|#) \[/?[\w-]+\]$")
 FENCE = re.compile(r"^(`{3,}|~{3,})[\w+-]*$")
 
 
@@ -69,6 +78,7 @@ def trimmed(lines):
         lines = lines[1:]
     while lines and not lines[-1].strip():
         lines = lines[:-1]
+    lines = [line for line in lines if not REGION.match(line)]
     indents = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
     indent = min(indents, default=0)
     return [line[indent:] for line in lines]
@@ -88,6 +98,18 @@ def block_after(lines, marker):
     raise ValueError("the code block has no end")
 
 
+def counted(line, match, root):
+    """The line behind a marker of lines, with their number. ValueError: it cannot be counted, or has none."""
+    number = 0
+    for path in match["paths"].split():
+        if not os.path.isfile(os.path.join(root, path)):
+            raise ValueError("there is no file %s" % path)
+        number += sum(not REGION.match(each) for each in pages.read(path, root).splitlines())
+    if not NUMBER.search(line):
+        raise ValueError("the line behind the marker says no number of lines")
+    return NUMBER.sub(str(number), line, count=1)
+
+
 def renewed(text, root):
     """The page with every quoting block as it should be, problems by line, and the blocks' count."""
     lines, out, problems, blocks, fence, i = text.split("\n"), [], [], 0, None, 0
@@ -101,6 +123,16 @@ def renewed(text, root):
             continue
         opening = FENCE.match(line)
         fence = opening[1] if opening else None
+        if re.match(r"[`~]+(?:cpp|c\+\+|cc)$", line):
+            problems.append((i, "a block of C++ quotes no file"))
+        if LINES.match(line):
+            try:
+                new = counted(lines[i], LINES.match(line), root)
+                if new != lines[i]:
+                    problems.append((i + 1, "the files have %s lines: --write puts them in" % NUMBER.search(new)[0]))
+                lines[i] = new
+            except ValueError as error:
+                problems.append((i, str(error)))
         if not line.startswith("<!-- file:"):
             continue
         match, number = MARKER.match(line), i
@@ -114,7 +146,7 @@ def renewed(text, root):
             continue
         blocks += 1
         if lines[first:closing] != wanted:
-            problems.append((number, "the block is not the text of %s" % match["path"]))
+            problems.append((number, "the block is not the text of %s: --write renews it" % match["path"]))
         out += lines[i:first] + wanted + [lines[closing]]
         i = closing + 1
     return "\n".join(out), problems, blocks
@@ -138,7 +170,7 @@ def main():
             problems = renewed(new, options.root)[1]
         for line, problem in problems:
             failed = True
-            print("FAILED: %s:%d: %s; tests/docs/snippets.py --write renews blocks" %
+            print("FAILED: %s:%d: %s" %
                   (page, line, problem))
     print("%d blocks quote files" % blocks)
     return 1 if failed else 0

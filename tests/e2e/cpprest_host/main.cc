@@ -78,6 +78,7 @@ int Run(const std::string& folder) {
 
   const int port = FreePort();
   const std::string url = "https://127.0.0.1:" + std::to_string(port);
+  // [mount]
   http_listener listener(web::uri(url + "/"), Over(*pair));
   const auto mount = cpprest::MountOn(listener, (*api)->service());
   const int code = program::RunUntilSignal(**api, [&] {
@@ -88,6 +89,7 @@ int Run(const std::string& folder) {
   });
   mount->Stop();
   listener.close().get();
+  // [/mount]
   return code;
 }
 
