@@ -163,6 +163,26 @@ class Questions(Checkout):
         self.fails("questions.py", "there is no lib/a/b.cc")
 
 
+class Errors(Checkout):
+    ROW = "| `the store in … is gone` (500) | a | b |\n"
+
+    def page(self, rows, code):
+        self.checkout({"docs/troubleshooting.md": "| error | cause | remedy |\n|---|---|---|\n" + rows,
+                       "lib/a.cc": code, "cmake/a.cmake": ""})
+
+    def test_errors_that_the_code_says_pass(self):
+        self.page(self.ROW * 20, 'Say("the store in " + path +\n    " is "\n    "gone");')
+        self.passes("errors.py", "20 errors are said by the code")
+
+    def test_an_error_that_the_code_no_longer_says_fails(self):
+        self.page(self.ROW * 20, 'Say("the store in " + path + " has gone");')
+        self.fails("errors.py", "no code says: is gone")
+
+    def test_a_page_that_lost_its_rows_fails(self):
+        self.page(self.ROW, 'Say("the store in " + path + " is gone");')
+        self.fails("errors.py", "1 errors are left of 20")
+
+
 class Rooms(Checkout):
     LIST = ("set(APISERVER_ROOMS\n  # First.\n  base\n  # Second.\n  server later)\n"
             "set(APISERVER_LEAVES\n  server.leaf)\nset(APISERVER_COMPONENT_more server)\n")
