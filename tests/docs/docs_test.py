@@ -16,6 +16,9 @@ import documented  # noqa: E402
 import headers  # noqa: E402
 import markdown  # noqa: E402
 
+sys.path.insert(0, HERE)
+import tutorial  # noqa: E402
+
 ROOMS_TOOL = os.path.join(HERE, "..", "..", "docs", "rooms.py")
 
 
@@ -181,6 +184,26 @@ class Errors(Checkout):
     def test_a_page_that_lost_its_rows_fails(self):
         self.page(self.ROW, 'Say("the store in " + path + " is gone");')
         self.fails("errors.py", "1 errors are left of 20")
+
+
+class Tutorial(Checkout):
+    PAGE = "```console\n$ a &\n$ b\nNAME   AGE\ntom    3s\n$ kill %1\n```\n```\n$ c\n```\n"
+
+    def test_commands_are_those_of_consoles(self):
+        self.assertEqual(tutorial.commands(self.PAGE),
+                         [(2, "a &", []), (3, "b", ["NAME   AGE", "tom    3s"]), (6, "kill %1", [])])
+
+    def test_ages_and_widths_may_differ_and_nothing_else(self):
+        found = tutorial.commands(self.PAGE)
+        self.checkout({"0.out": "log", "1.out": "NAME AGE\ntom  1m20s\n"})
+        self.assertEqual(tutorial.differences(found, self.root), [])
+        self.put("1.out", "NAME AGE\nrex  3s\n")
+        self.assertEqual(len(tutorial.differences(found, self.root)), 1)
+
+    def test_a_command_that_was_not_reached_is_told(self):
+        self.checkout({"1.out": "NAME AGE\ntom 3s\n"})
+        wrong = tutorial.differences(tutorial.commands(self.PAGE), self.root)
+        self.assertEqual([fault.splitlines()[0] for fault in wrong], ["docs/tutorial.md:2: `a &` prints:"])
 
 
 class Rooms(Checkout):
