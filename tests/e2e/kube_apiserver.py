@@ -34,8 +34,10 @@ GROUPS = ("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistrati
           "authorization.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "flowcontrol.apiserver.k8s.io",
           "rbac.authorization.k8s.io")
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-CPU_SECONDS_MAX = 0.3
-RSS_BYTES_MAX = 60_000_000
+# Several times what a start takes (evidence.md has that): a shared machine's slow hours double its time,
+# and each thread of the pool that waits for the server itself at the start has memory of its own.
+CPU_SECONDS_MAX = 1.0
+RSS_BYTES_MAX = 72_000_000
 GRACE_SECONDS = 10  # Of the server it is four; others may use the machine.
 WATCHES = 100
 STREAMS_OF_EACH_WAY = 10
