@@ -19,6 +19,7 @@ std::string Join(const std::vector<std::string>& words, std::string_view between
 
 std::vector<std::string> CommandNames() {
   std::vector<std::string> names;
+  names.reserve(kCommands.size());
   for (const Command& command : kCommands) names.emplace_back(command.name);
   return names;
 }
