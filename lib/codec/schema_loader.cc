@@ -309,11 +309,16 @@ class OpenApiLoader {
     return {};
   }
 
+  // Returns whether a schema without a type is that of an object.
+  bool IsObject(const Value& json, const SchemaParts& schema) const {
+    return schema.embedded_resource || (references_ != nullptr && json["properties"].size() > 0);
+  }
+
   Status LoadType(const Value& json, const Place& place, SchemaParts& schema) {
     const std::string_view type = json["type"].AsString();
     if (json["x-kubernetes-int-or-string"].AsBool()) {
       schema.type = SchemaType::kIntOrString;
-    } else if (type == "object" || (type.empty() && schema.embedded_resource)) {
+    } else if (type == "object" || (type.empty() && IsObject(json, schema))) {
       return LoadObject(json, place, schema);
     } else if (type == "array") {
       return LoadList(json, place, schema);
@@ -324,8 +329,6 @@ class OpenApiLoader {
       if (references_ != nullptr && type == "string" && schema.constraints.format == "byte") {
         schema.type = SchemaType::kBytes;
       }
-    } else if (type.empty() && references_ != nullptr && json["properties"].size() > 0) {
-      return LoadObject(json, place, schema);
     } else if (type.empty() && (schema.preserve_unknown_fields || references_ != nullptr)) {
       schema.type = SchemaType::kAny;
       return LoadUntyped(json, place, schema);

@@ -67,7 +67,7 @@ class Kinds {
 
   Status Add(const std::string& file) {
     APISERVER_ASSIGN_OR_RETURN(const std::string text, RealFileSystem().Read(file));
-    const Status added = codec::IsOpenApiDocument(text) ? AddDocument(text) : AddCrds(text);
+    Status added = codec::IsOpenApiDocument(text) ? AddDocument(text) : AddCrds(text);
     if (added.ok()) return added;
     return added.WithMessage(file + ": " + std::string(added.message()));
   }

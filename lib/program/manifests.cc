@@ -254,7 +254,7 @@ std::string Listed(const std::vector<std::string>& names) {
 // The resources of a role by the verbs that it allows on them.
 using Allowed = std::map<std::vector<std::string>, std::vector<std::string>>;
 
-void Allow(const std::string& resource, std::set<std::string> verbs, Allowed& allowed) {
+void Allow(const std::string& resource, const std::set<std::string>& verbs, Allowed& allowed) {
   if (verbs.empty()) return;
   allowed[{verbs.begin(), verbs.end()}].push_back(resource);
 }
@@ -366,6 +366,17 @@ Result<ManifestOptions> ReadManifestOptions(const std::vector<std::string>& word
   return options;
 }
 
+// Reads the versions of the group `each` of a discovery document, the preferred one first.
+Status AddVersions(client::Client& client, const std::string& name, Value each,
+                   ServedGroup& group) {
+  for (const Value& version : each["versions"].items()) {
+    group.versions.emplace_back(version["version"].AsString());
+    RETURN_IF_ERROR(AddVersion(client, "/apis/" + name + "/" + group.versions.back(), group));
+  }
+  std::ranges::sort(group.versions, runtime::VersionPreferred);
+  return {};
+}
+
 Result<std::map<std::string, ServedGroup>> OwnGroups(client::Client& client) {
   runtime::Arena arena;
   ASSIGN_OR_RETURN(const Value list, Ask(client, "/apis", arena));
@@ -373,12 +384,7 @@ Result<std::map<std::string, ServedGroup>> OwnGroups(client::Client& client) {
   for (const Value& each : list["groups"].items()) {
     const std::string name(each["name"].AsString());
     if (name.ends_with(".k8s.io")) continue;
-    ServedGroup& group = groups[name];
-    for (const Value& version : each["versions"].items()) {
-      group.versions.emplace_back(version["version"].AsString());
-      RETURN_IF_ERROR(AddVersion(client, "/apis/" + name + "/" + group.versions.back(), group));
-    }
-    std::ranges::sort(group.versions, runtime::VersionPreferred);
+    RETURN_IF_ERROR(AddVersions(client, name, each, groups[name]));
   }
   return groups;
 }
@@ -399,7 +405,7 @@ std::string Manifests(const ManifestOptions& options,
   };
   std::string text = filled(kNamespace);
   for (const std::string_view binding : {kDelegator, kReader, kAdmission}) {
-    text += filled(binding) + filled(kSubject);
+    text.append(filled(binding)).append(filled(kSubject));
   }
   text += filled(kEdit) + Rules(groups, AllowedToEdit);
   text += filled(kView) + Rules(groups, AllowedToView);

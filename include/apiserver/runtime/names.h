@@ -44,6 +44,7 @@ struct GroupVersionKind {
   GroupKind group_kind() const { return {group, kind}; }
   // "wardle.example.com/v1alpha1, Kind=Flunder", as Go prints it.
   std::string ToString() const { return group_version().ToString() + ", Kind=" + kind; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): there is no null in it
   friend auto operator<=>(const GroupVersionKind&, const GroupVersionKind&) = default;
 };
 
