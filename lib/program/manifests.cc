@@ -275,7 +275,7 @@ Allowed AllowedToEdit(const ServedGroup& group) {
     std::set<std::string> verbs = Among(resource.verbs, kWrites);
     if (verbs.empty() || !resource.namespaced) continue;
     verbs.merge(Among(resource.verbs, kReads));
-    Allow(name, std::move(verbs), allowed);
+    Allow(name, verbs, allowed);
     if (resource.scale) Allow(name + "/scale", {"get", "patch", "update"}, allowed);
   }
   return allowed;
@@ -415,8 +415,9 @@ std::string Manifests(const ManifestOptions& options,
     for (const std::string& version : served.versions) {
       priority -= kPriorityStep;
       std::string one =
-          Filled(filled(kAPIService),
-                 {{"<NAME>", version + "." + group}, {"<GROUP>", group}, {"<VERSION>", version}});
+          Filled(filled(kAPIService), {{"<NAME>", std::string(version).append(".").append(group)},
+                                       {"<GROUP>", group},
+                                       {"<VERSION>", version}});
       constexpr std::string_view kPlace = "<PRIORITY>";
       one.replace(one.find(kPlace), kPlace.size(), std::to_string(priority));
       text += one;
