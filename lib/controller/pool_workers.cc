@@ -1,5 +1,7 @@
 #include "controller/pool_workers.h"
 
+#include <algorithm>
+
 namespace apiserver::v0::controller {
 
 using std::chrono::nanoseconds;
@@ -9,10 +11,10 @@ void PoolWorkers::Start(std::function<bool()> ready, nanoseconds pause) {
     const auto self = weak.lock();
     if (self == nullptr || !self->Enter()) return;
     const bool begin = ready();
-    if (begin) self->state_.Lock()->started = true;
+    const std::size_t early = begin ? self->Begin() : 0;
     self->Leave();
-    // All workers come, since many keys may wait by now.
-    for (std::size_t i = 0; begin && i < self->max_; ++i) self->Call(nanoseconds(0));
+    // As many come as were called: each would take a thread of the pool, if only for a look.
+    for (std::size_t i = 0; i < early; ++i) self->Call(nanoseconds(0));
     if (begin) return;
     (void)self->pool_.PostAfter(pause, [weak, ready = std::move(ready), pause]() mutable {
       if (const auto again = weak.lock()) again->Start(std::move(ready), pause);
@@ -30,7 +32,11 @@ void PoolWorkers::Call(nanoseconds after) {
   }
   {
     const auto state = state_.Lock();
-    if (!state->started || state->stopped) return;
+    if (state->stopped) return;
+    if (!state->started) {
+      state->early = std::min(state->early + 1, max_);
+      return;
+    }
     if (state->called >= max_) {
       state->again = true;
       return;
@@ -53,6 +59,12 @@ bool PoolWorkers::Enter() {
   if (state->stopped) return false;
   ++state->inside;
   return true;
+}
+
+std::size_t PoolWorkers::Begin() {
+  const auto state = state_.Lock();
+  state->started = true;
+  return state->early;
 }
 
 void PoolWorkers::Leave() {

@@ -31,6 +31,7 @@ class PoolWorkers final : public std::enable_shared_from_this<PoolWorkers> {
  private:
   struct State {
     bool started = false;
+    std::size_t early = 0;  // Calls before the start, `max_` at most.
     bool stopped = false;
     bool again = false;      // Somebody has called while all workers were there.
     std::size_t called = 0;  // Workers that are on their way or at work.
@@ -40,6 +41,8 @@ class PoolWorkers final : public std::enable_shared_from_this<PoolWorkers> {
   // Counts a task that Stop() waits for. False: it has stopped.
   bool Enter();
   void Leave();
+  // Lets workers come, and returns how many were called before.
+  std::size_t Begin();
   void Run();
   // Returns whether this worker is to leave.
   bool Rest();

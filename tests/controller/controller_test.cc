@@ -179,6 +179,58 @@ TEST_CASE("controller: on a pool as many keys are worked on at a time as there a
   pets->Stop();
 }
 
+// A pool that counts what it is given.
+class CountingPool final : public Executor {
+ public:
+  explicit CountingPool(Executor& pool) : pool_(pool) {}
+  void Post(Task task) override {
+    ++posts;
+    pool_.Post(std::move(task));
+  }
+  [[nodiscard]] Cancel PostAfter(std::chrono::nanoseconds delay, Task task) override {
+    return pool_.PostAfter(delay, std::move(task));
+  }
+  bool may_block() const override { return pool_.may_block(); }
+  bool Inside() const override { return pool_.Inside(); }
+
+  std::atomic<int> posts{0};
+
+ private:
+  Executor& pool_;
+};
+
+// A worker without work would still take a thread for its look, and the memory of that thread.
+TEST_CASE("controller: no more workers come to a pool at the start than keys wait",
+          "[controller]") {
+  const int keys = GENERATE(0, 2, 40);
+  constexpr int kWorkers = 16;
+  const auto owned = NewThreadPool();
+  CountingPool pool(*owned);
+  Turns turns;
+  const auto pets = NewController(
+      {.name = "pets",
+       .reconcile = [&](const Context&, const NamespacedName& key) -> Result<ReconcileResult> {
+         turns.Add(key);
+         return ReconcileResult{};
+       },
+       .workers = kWorkers,
+       .pool = &pool});
+  for (int i = 0; i < keys; ++i) pets->queue().Add({"ns", std::to_string(i)});
+  CHECK(pool.posts == 0);
+
+  pets->Start({});
+
+  CHECK(turns.Await(static_cast<std::size_t>(keys)));
+  // One task looks whether the informers have synced; a key that is added later has its own.
+  const int came = std::min(keys, kWorkers);
+  CHECK(testing::Eventually([&] { return pool.posts == 1 + came; }));
+  CHECK(testing::Consistently([&] { return pool.posts == 1 + came; }));
+  pets->queue().Add({"ns", "late"});
+  CHECK(turns.Await(static_cast<std::size_t>(keys) + 1));
+  CHECK(pool.posts == 2 + came);
+  pets->Stop();
+}
+
 TEST_CASE("controller: on a pool no key is lost and none worked on twice at a time",
           "[controller]") {
   constexpr int kKeys = 20;
