@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "http/driver.h"
 #include "http/host.h"
 #include "http/http1_head.h"
+#include "http/http2_line.h"
 #include "http/http2_stream.h"
 #include "http/nghttp2_session.h"
 #include "http/server_config.h"
@@ -34,9 +33,6 @@ constexpr auto kHttp2PingDelay = std::chrono::milliseconds(20);
 // Limits how much of a request is still read and dropped once its answer is complete.
 constexpr std::uint32_t kDiscardBytes = 16 << 20;
 constexpr auto kDiscardTime = std::chrono::milliseconds(1000);
-// Limits the requests that go through the filters together: what all of them hold has to stay in a
-// CPU's second cache, beside the code.
-constexpr std::size_t kTogetherMax = 16;
 
 class Http2Server final : public Protocol, public Http2Connection {
  public:
@@ -55,7 +51,7 @@ class Http2Server final : public Protocol, public Http2Connection {
 
   nghttp2_session* session() override { return session_.get(); }
   Wire& wire() override { return wire_; }
-  bool TakesAnswer(Http2Stream& stream) override;
+  bool TakesAnswer(Http2Stream& stream) override { return line_.TakesAnswer(stream); }
 
  private:
   static Http2Server& Of(void* user) { return *static_cast<Http2Server*>(user); }
@@ -72,9 +68,10 @@ class Http2Server final : public Protocol, public Http2Connection {
   bool MayBegin(Request& request);
   void Refuse(std::int32_t id, int code);
   void Begin(Http2Stream& stream);
-  void StartArrived();
-  void SubmitAnswers();
-  void EndSent();
+  // Comes before anything else that happens to a stream whose head has arrived.
+  void StartArrived() {
+    line_.Start([this](Http2Stream& stream) { Begin(stream); });
+  }
   Http2Stream* Find(std::int32_t id);
   Http2Stream* Arriving(std::int32_t id);
   void Link(std::unique_ptr<Http2Stream> stream);
@@ -103,12 +100,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   bool head_open_ = false;
   std::string host_;                 // The last one that was well formed.
   Http2Stream* arriving_ = nullptr;  // The stream of the head that arrives. Null: not known.
-  // Streams at one stage of their way, which go on together as the README says.
-  std::vector<Http2Stream*> arrived_;  // Complete heads.
-  std::vector<ExchangeDriver::Arrival> starting_;
-  std::vector<Http2Stream*> answered_;              // Whole answers of those that start.
-  std::vector<std::unique_ptr<Http2Stream>> sent_;  // Closed by a frame that was sent.
-  bool producing_ = false;
+  Http2Line line_;
   bool settled_ = false;    // The client's first SETTINGS came.
   Clock::Monotonic since_;  // Idle, or waiting for the rest of a head.
   std::optional<Clock::Monotonic> drain_until_;
@@ -196,10 +188,10 @@ void Http2Server::Produce(std::string& out, std::size_t limit) {
   if (drain_until_ && wire_.loop()->now() >= *drain_until_) FinishDrain();
   if (discard_until_ && wire_.loop()->now() >= *discard_until_) EndDiscarding();
   StartArrived();
-  producing_ = true;
+  line_.BeginOutput();
   const bool sent = SendTo(session_.get(), out, limit);
-  producing_ = false;
-  EndSent();
+  line_.EndOutput();
+  line_.EndSent();
   if (!sent) {
     state_ = State::kBroken;
     return;
@@ -301,7 +293,7 @@ void Http2Server::EndDiscarding() {
 
 void Http2Server::OnClosed(const Status& why) {
   StartArrived();
-  EndSent();
+  line_.EndSent();
   state_ = State::kBroken;
   while (streams_) {
     const std::unique_ptr<Http2Stream> stream = Unlink(*streams_);
@@ -348,7 +340,7 @@ int Http2Server::OnBeginHeaders(std::int32_t id) {
     return 0;
   }
   // A reset stream makes room for nghttp2, but what it started may still run.
-  if (count_->live + arrived_.size() >= config_->options.streams_max ||
+  if (count_->live + line_.waiting() >= config_->options.streams_max ||
       head_bytes_ > kHeadBytesMax) {
     (void)nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
     return 0;
@@ -449,7 +441,7 @@ int Http2Server::OnHeadersEnd(Http2Stream& stream, std::int32_t id, bool ends) {
   } else if (!MayBegin(stream.asked->request)) {
     Refuse(id, 400);
   } else {
-    arrived_.push_back(&stream);
+    line_.Add(stream);
   }
   return 0;
 }
@@ -489,41 +481,6 @@ void Http2Server::Begin(Http2Stream& stream) {
   stream.exchange = std::make_shared<ExchangeDriver>(std::move(setup));
 }
 
-// Comes before anything else that happens to a stream whose head has arrived.
-void Http2Server::StartArrived() {
-  if (arrived_.empty()) return;
-  sent_.reserve(arrived_.size());
-  starting_.clear();
-  for (Http2Stream* const stream : arrived_) {
-    if (!stream->exchange) Begin(*stream);  // It may have one from a call that has thrown.
-    starting_.push_back({stream->exchange, stream});
-  }
-  arrived_.clear();
-  for (std::span<ExchangeDriver::Arrival> left = starting_; !left.empty();) {
-    const std::size_t next = std::min(left.size(), kTogetherMax);
-    ExchangeDriver::StartTogether(left.first(next));
-    left = left.subspan(next);
-  }
-  starting_.clear();
-  SubmitAnswers();
-}
-
-bool Http2Server::TakesAnswer(Http2Stream& stream) {
-  if (starting_.empty()) return false;
-  answered_.push_back(&stream);
-  return true;
-}
-
-void Http2Server::SubmitAnswers() {
-  for (Http2Stream* const stream : answered_) stream->SubmitAnswer();
-  answered_.clear();
-}
-
-void Http2Server::EndSent() {
-  for (const auto& stream : sent_) stream->exchange->AnswerOver(true);
-  sent_.clear();
-}
-
 int Http2Server::OnData(std::int32_t id, std::string_view bytes) {
   StartArrived();
   Http2Stream* stream = Find(id);
@@ -560,7 +517,7 @@ int Http2Server::OnFrameSent(const nghttp2_frame& frame) {
 int Http2Server::OnStreamClose(std::int32_t id, std::uint32_t code) {
   Http2Stream* found = Find(id);
   if (found == nullptr) return 0;
-  if (!producing_) StartArrived();
+  if (!line_.producing()) StartArrived();
   std::unique_ptr<Http2Stream> stream = Unlink(*found);
   head_bytes_ -= stream->head_bytes;
   if (!streams_) since_ = wire_.loop()->now();
@@ -571,11 +528,7 @@ int Http2Server::OnStreamClose(std::int32_t id, std::uint32_t code) {
     (void)nghttp2_session_consume_connection(session_.get(), unread);
   }
   if (code == NGHTTP2_NO_ERROR && exchange->started() && !stream->sending()) {
-    if (producing_ && sent_.size() < sent_.capacity()) {
-      sent_.push_back(std::move(stream));  // Throws nothing: an exchange that is lost never ends.
-    } else {
-      exchange->AnswerOver(true);
-    }
+    if (!line_.TakeSent(stream)) exchange->AnswerOver(true);
   } else if (stream->aborted()) {
     exchange->AnswerOver(false);
   } else {
