@@ -47,7 +47,7 @@ std::string_view TakeItem(std::string_view& rest, char separator) {
   return item.substr(0, item.find_last_not_of(" \t") + 1);
 }
 
-// Whether a list of encodings has gzip with a weight above zero (RFC 9110, 12.5.3).
+// Returns whether a list of encodings has gzip with a weight above zero (RFC 9110, 12.5.3).
 bool AcceptsGzip(std::string_view encodings) {
   while (!encodings.empty()) {
     std::string_view parameters = TakeItem(encodings, ',');
@@ -58,7 +58,7 @@ bool AcceptsGzip(std::string_view encodings) {
   return false;
 }
 
-// Whether a list of entity tags has `etag`, weak ones included (RFC 9110, 13.1.2).
+// Returns whether a list of entity tags has `etag`, weak ones included (RFC 9110, 13.1.2).
 bool Matches(std::string_view if_none_match, std::string_view etag) {
   while (!if_none_match.empty()) {
     std::string_view tag = TakeItem(if_none_match, ',');
