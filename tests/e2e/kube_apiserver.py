@@ -34,10 +34,8 @@ GROUPS = ("admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistrati
           "authorization.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "flowcontrol.apiserver.k8s.io",
           "rbac.authorization.k8s.io")
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-# Several times what a start takes (evidence.md has that): a shared machine's slow hours double its time,
-# and each thread of the pool that waits for the server itself at the start has memory of its own.
-CPU_SECONDS_MAX = 1.0
-RSS_BYTES_MAX = 72_000_000
+CPU_SECONDS_MAX = 0.3
+RSS_BYTES_MAX = 60_000_000
 GRACE_SECONDS = 10  # Of the server it is four; others may use the machine.
 WATCHES = 100
 STREAMS_OF_EACH_WAY = 10
@@ -77,14 +75,26 @@ def cost(pid):
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK"), int(rss) << 10
 
 
-def start(t, server, measure=False):
+def start(server):
     server.start()
-    seconds, rss = cost(server.process.pid)
-    if measure:
-        print("ready after %.2f s of CPU, with %.1f MB" % (seconds, rss / 1e6))
-        t.check(seconds <= CPU_SECONDS_MAX, "ready within %.1f s" % CPU_SECONDS_MAX, seconds)
-        t.check(rss <= RSS_BYTES_MAX, "at most %d MB" % (RSS_BYTES_MAX // 1_000_000), rss)
     return Api(server.kubeconfig)
+
+
+def first_starts(t, binary, folder):
+    """What a start in an empty folder takes: the least of five, as what others on the machine add to its
+    time is not its own."""
+    least = [float("inf"), float("inf")]
+    for i in range(5):
+        place = os.path.join(folder, "first-%d" % i)
+        os.mkdir(place)
+        server = Server(binary, "rocks", place)
+        server.start()
+        least = [min(pair) for pair in zip(least, cost(server.process.pid))]
+        server.stop()
+    seconds, rss = least
+    print("ready after %.2f s of CPU, with %.1f MB" % (seconds, rss / 1e6))
+    t.check(seconds <= CPU_SECONDS_MAX, "ready within %.1f s" % CPU_SECONDS_MAX, seconds)
+    t.check(rss <= RSS_BYTES_MAX, "at most %d MB" % (RSS_BYTES_MAX // 1_000_000), rss)
 
 
 def found(api, path, part):
@@ -216,7 +226,7 @@ def runtime_config(t, binary, folder):
     off = "discovery.k8s.io/v1=false,coordination.k8s.io/v1/leases=false,admissionregistration.k8s.io/v1beta1=true"
     server = Server(binary, "memory", folder, flags=("--runtime-config=" + off, "--event-ttl=0"))
     try:
-        api = start(t, server)
+        api = start(server)
         event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"},
                  "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}}
         code, text = api.call("POST", DEFAULT + "events", event)
@@ -332,7 +342,8 @@ def main():
         log = os.path.join(folder, "server.log")
         stale = "Error removing old endpoints from kubernetes service"  # It was the only server.
         try:
-            api = start(t, server, measure=True)
+            first_starts(t, args.server, folder)
+            api = start(server)
             cluster(t, api)
             events(t, api)
             plain, who = tokens(t, api)
@@ -340,14 +351,14 @@ def main():
             ends_with_watches(t, server, api)
             t.check(stale not in open(log).read(), "nothing is left of the server")
 
-            api = start(t, server)
+            api = start(server)
             cluster(t, api)
             plain, who = (plain, lambda bearer: api.call("GET", "/api", token=bearer)[0])
             t.check(who(plain) == 200, "the token is good after a restart", who(plain))
             server.stop(signal.SIGKILL)
             t.check(stale not in open(log).read(), "nothing was left of the first server")
 
-            api = start(t, server)
+            api = start(server)
             cluster(t, api)
             t.check(stale in open(log).read(), "a server that was killed has left its lease")
             kubelet = held_streams.Kubelet(folder)
@@ -357,7 +368,7 @@ def main():
             ends_with_streams(t, server, api, kubelet, ways * STREAMS_OF_EACH_WAY, clients_read=True)
             t.check("still running" not in open(log).read(), "streams that are read end before the grace")
 
-            api = start(t, server)
+            api = start(server)
             floods = [held_streams.flood(pod)] * STREAMS_OF_EACH_WAY
             ends_with_streams(t, server, api, kubelet, floods, clients_read=False)
         finally:
