@@ -1,6 +1,8 @@
 // The commands completion and man.
 #include "program/completion.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -47,7 +49,9 @@ std::string Run(const std::string& command) {
 
 // The answers of bash's script to a command line, whose words are what bash makes of it.
 std::string Completed(const std::vector<FlagText>& flags, const std::string& words) {
-  const auto path = std::filesystem::temp_directory_path() / "apiserver-completion-test.bash";
+  // Other tests of this file run beside this one, each in a process.
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("apiserver-completion-" + std::to_string(getpid()) + ".bash");
   std::ofstream(path) << *Completion("bash", "sample-server", flags)
                       << "\nCOMP_WORDS=(" + words + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]}-1))\n"
                       << "_sample_server; echo \"${COMPREPLY[@]}\"\n";
