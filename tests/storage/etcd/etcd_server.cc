@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -61,16 +62,17 @@ bool Free(int port) {
   return free;
 }
 
-// Free at this moment, and outside of what the system gives to clients: else one of them may have
-// it, even connected to itself, by the time a killed etcd is started again.
-int FreePort() {
+// Returns ports that are free at this moment, and outside of what the system gives to clients: else
+// one of them may have it, even connected to itself, by the time a killed etcd is started again.
+std::set<int> FreePorts(std::size_t count) {
   constexpr std::uint64_t kFirst = 10'000;
   constexpr std::uint64_t kBehind = 32'768;
-  int port = 0;
-  do {
-    port = static_cast<int>(kFirst + SecureRandom().Below(kBehind - kFirst));
-  } while (!Free(port));
-  return port;
+  std::set<int> ports;
+  while (ports.size() < count) {
+    const int port = static_cast<int>(kFirst + SecureRandom().Below(kBehind - kFirst));
+    if (Free(port)) ports.insert(port);
+  }
+  return ports;
 }
 
 // A connection to the port, or nothing.
@@ -152,9 +154,11 @@ Result<std::unique_ptr<EtcdServer>> EtcdServer::StartOnFreePorts(int members,
   server->directory_ = MakeDirectory();
   if (server->directory_.empty()) return Status(Reason::kInternalError, "no directory for etcd");
   const std::string scheme = options.cert_file.empty() ? "http" : "https";
-  for (int i = 0; i < members; ++i) {
-    server->ports_.push_back(FreePort());
-    server->peer_ports_.push_back(FreePort());
+  const std::set<int> free = FreePorts(2 * static_cast<std::size_t>(members));
+  for (auto port = free.begin(); port != free.end();) {
+    const std::size_t i = server->ports_.size();
+    server->ports_.push_back(*port++);
+    server->peer_ports_.push_back(*port++);
     server->pids_.push_back(0);
     server->urls_.push_back(scheme + "://127.0.0.1:" + std::to_string(server->ports_.back()));
     server->cluster_ += (i == 0 ? "m" : ",m") + std::to_string(i) +
