@@ -28,7 +28,8 @@ PREFIXES = {
     "lib/authz/webhook/metrics.cc": ["apiserver_authorization_match_condition_"],
 }
 # Files whose families get their labels in one place.
-LABELS = {"lib/controller/work_queue_metrics.cc": ["name"], "lib/controlplane/kubelet/connections.cc": ["code"]}
+LABELS = {"lib/base/progress_log.cc": ["what"], "lib/controller/work_queue_metrics.cc": ["name"],
+          "lib/controlplane/kubelet/connections.cc": ["code"]}
 # Families whose names are put together where they are registered.
 IMPERSONATION = "lib/server/requests/impersonation.cc"
 TOGETHER = {IMPERSONATION: [

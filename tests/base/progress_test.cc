@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "apiserver/base/metrics.h"
 #include "manual.h"
 
 namespace apiserver::inline v0 {
@@ -22,6 +23,19 @@ class HeardProgress final : public ProgressSink {
   }
   ReportTexts texts;
   std::function<void()> on_report;
+};
+
+// Keeps log lines as text.
+class ProgressLines final : public LogSink {
+ public:
+  bool Enabled(LogLevel level) const override { return level >= lowest; }
+  void Write(LogLevel level, std::string_view message, std::span<const LogField> fields) override {
+    std::string line = (level == LogLevel::kWarning ? "W " : "") + std::string(message);
+    for (const LogField& field : fields) line += " " + std::string(field.key) + "=" + field.value;
+    texts.push_back(std::move(line));
+  }
+  LogLevel lowest = LogLevel::kInfo;
+  ReportTexts texts;
 };
 
 struct ReportedJob {
@@ -139,6 +153,107 @@ TEST_CASE("base: a job ends once, may begin anew, and is given up when it goes u
   }
   CHECK(heard->texts ==
         ReportTexts{"drain; finished", "drain: 2 watches left: it was given up; finished"});
+}
+
+TEST_CASE("base: reports of several threads come one after another, and the end is the last",
+          "[base]") {
+  const auto heard = std::make_shared<HeardProgress>();
+  std::atomic<int> inside = 0;
+  std::atomic<bool> together = false;
+  heard->on_report = [&] {
+    if (++inside > 1) together = true;
+    --inside;
+  };
+  ProgressReporter reporter(heard, RealClock(), {.what = "warm-up"});
+  {
+    std::vector<Thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back("reports", [&reporter] {
+        for (int n = 0; n < 200; ++n) reporter.Fail({Reason::kTimeout, "slow"});
+      });
+    }
+    threads.emplace_back("ends", [&reporter] { reporter.Finish(); });
+  }
+  CHECK(!together);
+  CHECK(heard->texts.back() == "warm-up; finished");
+}
+
+TEST_CASE("base: the log has a job's start, every five seconds of it, failures and its end",
+          "[base]") {
+  ProgressLines lines;
+  const auto next = std::make_shared<HeardProgress>();
+  ManualClock clock;
+  ProgressReporter reporter(NewProgressLog({.log = &lines, .next = next}), clock,
+                            {.what = "warm-up", .subject = "/p/", .unit = "objects"});
+  reporter.Announce();
+  for (int i = 1; i <= 119; ++i) {
+    clock.Advance(100ms);
+    reporter.Update(i, 240);
+    if (i == 60) reporter.Fail({Reason::kTimeout, "slow"});
+  }
+  reporter.Finish();
+  CHECK(
+      lines.texts ==
+      ReportTexts{"warm-up started subject=/p/ elapsed=0s",
+                  "warm-up goes on subject=/p/ done=50 of 240 objects left=19s elapsed=5s",
+                  "W warm-up failed; it is tried again subject=/p/ done=60 of 240 objects left=18s "
+                  "elapsed=6s why=slow",
+                  "warm-up goes on subject=/p/ done=110 of 240 objects left=13s elapsed=11s",
+                  "warm-up finished subject=/p/ done=119 of 240 objects elapsed=12s"});
+  CHECK(next->texts.size() == 122);
+}
+
+TEST_CASE("base: jobs of one kind share their lines, and routine is for debugging", "[base]") {
+  ProgressLines lines;
+  ManualClock clock;
+  const auto log = NewProgressLog({.log = &lines});
+  ProgressReporter one(log, clock, {.what = "warm-up", .subject = "/1/"});
+  ProgressReporter two(log, clock, {.what = "warm-up", .subject = "/2/"});
+  ProgressReporter trim(log, clock, {.what = "compaction", .routine = true});
+  const auto advance = [&](std::chrono::seconds by) {
+    clock.Advance(by);
+    for (ProgressReporter* each : {&one, &two, &trim}) each->Update(1, 0);
+  };
+  advance(1s);
+  advance(4s);
+  advance(1s);
+  trim.Finish();
+  CHECK(lines.texts == ReportTexts{"warm-up started subject=/1/ done=1 elapsed=1s",
+                                   "warm-up started subject=/2/ done=1 elapsed=1s others=1",
+                                   "warm-up goes on subject=/1/ done=1 elapsed=6s others=1",
+                                   "compaction goes on done=1 elapsed=6s"});
+  one.Finish();
+  two.Finish({Reason::kTimeout, "late"});
+  CHECK(lines.texts[4] == "warm-up finished subject=/1/ done=1 elapsed=6s others=1");
+  CHECK(lines.texts[5] == "W warm-up given up subject=/2/ done=1 elapsed=6s why=late");
+}
+
+TEST_CASE("base: running jobs are counted by their kind", "[base]") {
+  const std::shared_ptr<metrics::Registry> registry = metrics::NewRegistry();
+  ManualClock clock;
+  const auto log = NewProgressLog({.metrics = registry});
+  const auto shows = [&registry](const std::string& line) {
+    const std::string text = registry->Serialize();
+    INFO(text);
+    return text.find("\napiserver_progress_" + line + "\n") != std::string::npos;
+  };
+  ProgressReporter one(log, clock, {.what = "warm-up"});
+  ProgressReporter two(log, clock, {.what = "warm-up"});
+  clock.Advance(1s);
+  one.Update(3, 10);
+  two.Update(4, 5);
+  CHECK(shows("jobs{what=\"warm-up\"} 2"));
+  CHECK(shows("done{what=\"warm-up\"} 7"));
+  CHECK(shows("expected{what=\"warm-up\"} 15"));
+
+  one.Finish();
+  CHECK(shows("jobs{what=\"warm-up\"} 1"));
+  CHECK(shows("done{what=\"warm-up\"} 4"));
+  two.Finish({Reason::kTimeout, "late"});
+  CHECK(shows("jobs{what=\"warm-up\"} 0"));
+  CHECK(shows("expected{what=\"warm-up\"} 0"));
+  CHECK(shows("finished_total{what=\"warm-up\",outcome=\"success\"} 1"));
+  CHECK(shows("finished_total{what=\"warm-up\",outcome=\"error\"} 1"));
 }
 
 }  // namespace

@@ -8,8 +8,13 @@
 #include <string_view>
 
 #include "apiserver/base/clock.h"
+#include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
 #include "apiserver/base/sync.h"
+
+namespace apiserver::inline v0::metrics {
+class Registry;
+}  // namespace apiserver::inline v0::metrics
 
 // The progress of a server's long jobs: the warm-up of a cache, the opening and the compaction of a
 // store, the drain of a server that stops.
@@ -116,5 +121,21 @@ class ProgressReporter {
   const Clock& clock_;
   Guarded<State> state_;
 };
+
+// Where NewProgressLog() writes to.
+struct ProgressLogOptions {
+  // Gets a line when a job starts, every `period` while jobs of that kind run, when one fails, and
+  // when it has finished. Must outlive the sink.
+  LogSink* log = &NullLogSink();
+  std::chrono::nanoseconds period = std::chrono::seconds(5);
+  // Counts jobs by their kinds: apiserver_progress_*. Null: nothing is counted.
+  std::shared_ptr<metrics::Registry> metrics = nullptr;
+  // Gets each report afterwards. Null: there is no other.
+  std::shared_ptr<ProgressSink> next = nullptr;
+};
+
+// Returns a sink that logs and counts. A job that is over within a moment has one line, at its end;
+// the lines of routine jobs are debug lines, but for those of failures and those after `period`.
+std::shared_ptr<ProgressSink> NewProgressLog(ProgressLogOptions options);
 
 }  // namespace apiserver::inline v0
