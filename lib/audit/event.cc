@@ -173,10 +173,8 @@ std::string_view StageTime(const Event& event, std::string_view received, runtim
   return received;
 }
 
-// Writes the fields that the events of a request share.
-void PutRequestFields(const Event& event, Members& members) {
-  members.Text("requestURI", event.request_uri);
-  members.Text("verb", event.verb);
+// Writes the fields that tell who has sent the request, and from where.
+void PutClient(const Event& event, Members& members) {
   // audit.k8s.io/v1 requires `user`, so an unknown one is written as an empty object.
   static const auth::UserInfo nobody;
   PutUser(event.user ? *event.user : nobody, members.Name("user"));
@@ -187,26 +185,37 @@ void PutRequestFields(const Event& event, Members& members) {
   }
   if (!event.source_ips.empty()) PutStrings(event.source_ips, members.Name("sourceIPs"));
   members.TextUnlessEmpty("userAgent", event.user_agent);
+}
+
+// Writes the fields that the events of a request share. `clients`: may be null.
+void PutRequestFields(const Event& event, ClientTexts* clients, Members& members) {
+  members.Text("requestURI", event.request_uri);
+  members.Text("verb", event.verb);
+  if (clients) {
+    clients->PutMembers(event, members.out(), [&] { PutClient(event, members); });
+  } else {
+    PutClient(event, members);
+  }
   if (event.object_ref) PutObjectReference(*event.object_ref, members.Name("objectRef"));
 }
 
 // Takes them from `kept`, or leaves them there.
-void PutKeptRequestFields(const Event& event, RequestJson& kept, Members& members) {
-  if (!kept.text.empty()) return members.Written(kept.text);
+void PutKeptRequestFields(const Event& event, const KeptJson& kept, Members& members) {
+  if (!kept.request.text.empty()) return members.Written(kept.request.text);
   const std::size_t begin = members.out().Place();
-  PutRequestFields(event, members);
-  kept.text = members.out().TextSince(begin);
+  PutRequestFields(event, &kept.clients, members);
+  kept.request.text = members.out().TextSince(begin);
 }
 
 // Writes the fields of an event without kind and apiVersion. `kept`: may be null.
-void PutEventFields(const Event& event, RequestJson* kept, Members& members) {
+void PutEventFields(const Event& event, const KeptJson* kept, Members& members) {
   members.Plain("level", LevelWord(event.level));
   members.Text("auditID", event.audit_id);
   members.Plain("stage", StageWord(event.stage));
   if (kept) {
     PutKeptRequestFields(event, *kept, members);
   } else {
-    PutRequestFields(event, members);
+    PutRequestFields(event, nullptr, members);
   }
   if (event.response_status) {
     PutResponseStatus(*event.response_status, members.Name("responseStatus"));
@@ -222,7 +231,7 @@ void PutEventFields(const Event& event, RequestJson* kept, Members& members) {
   PutMap(event.annotations, out, [&out](const std::string& value) { PutJsonString(value, out); });
 }
 
-void PutWhole(const Event& event, RequestJson* kept, JsonSink& sink) {
+void PutWhole(const Event& event, const KeptJson* kept, JsonSink& sink) {
   Members members(sink);
   members.Plain("kind", "Event");
   members.Plain("apiVersion", "audit.k8s.io/v1");
@@ -284,7 +293,7 @@ void AppendEventJson(const Event& event, std::string& out) {
   sink.Flush();
 }
 
-void PutEventJson(const Event& event, RequestJson& kept, JsonSink& sink) {
+void PutEventJson(const Event& event, const KeptJson& kept, JsonSink& sink) {
   PutWhole(event, &kept, sink);
 }
 

@@ -13,6 +13,7 @@
 #include "apiserver/audit/batching.h"
 #include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
+#include "audit/client_texts.h"
 #include "audit/event_json.h"
 #include "text/json_sink.h"
 
@@ -55,7 +56,7 @@ class LogBackend final : public Backend {
     std::string large;
     text::JsonSink sink(large);
     if (options_.format == LogFormat::kJson) {
-      PutEventJson(event, kept, sink);
+      PutEventJson(event, {kept, clients_}, sink);
     } else {
       sink.Put(EventString(event));
     }
@@ -219,6 +220,7 @@ class LogBackend final : public Backend {
   const LogBackendOptions options_;
   const std::unique_ptr<LineWriter> writer_;
   BackendEnvironment environment_;  // Set before `running`.
+  ClientTexts clients_;
   std::atomic<std::size_t> waiting_bytes_{0};
   Guarded<State> state_;
   Thread thread_;
