@@ -96,8 +96,9 @@ class Run {
       watches_.push_back(std::make_unique<WatchClient>(options, std::move(open), scores_));
     }
     history_.writers.resize(options_.writers);
+    // All of them before the first thread, which finds its own in the vector.
+    for (std::size_t i = 0; i < options_.writers; ++i) targets_.push_back(system_->NewWriter(i));
     for (std::size_t i = 0; i < options_.writers; ++i) {
-      targets_.push_back(system_->NewWriter(i));
       clients_.emplace_back("writer", [this, i] {
         history_.writers[i] =
             WriteUntil(stop_, *targets_[i], scores_, {.seed = options_.seed, .writer = i});
