@@ -62,6 +62,22 @@ rocksdb::ColumnFamilyOptions FamilyOptions(std::size_t buffer_bytes,
   return family;
 }
 
+// The column families in the order of Database::families_.
+std::vector<rocksdb::ColumnFamilyDescriptor> Families(const Options& options) {
+  const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  const std::size_t buffer = options.write_buffer_bytes;
+  return {{rocksdb::kDefaultColumnFamilyName, FamilyOptions(1 << 20, cache)},
+          {"data", FamilyOptions(buffer, cache)},
+          {"log", FamilyOptions(buffer / 4, cache)}};
+}
+
+// RocksDB would write its own log into the directory of a store that is only read.
+class NoLog final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
 // Makes `path` and its missing parents, so that a power cut cannot take them away again.
 rocksdb::Status CreateDirectories(rocksdb::Env& env, const std::string& path) {
   if (env.FileExists(path).ok()) return rocksdb::Status::OK();
@@ -154,13 +170,6 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb
     std::filesystem::permissions(options.path, std::filesystem::perms::owner_all, ignored);
   }
   RETURN_IF_ERROR(MendNewestLog(env, options.path));
-  const auto cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  const std::size_t buffer = options.write_buffer_bytes;
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, FamilyOptions(1 << 20, cache)},
-      {"data", FamilyOptions(buffer, cache)},
-      {"log", FamilyOptions(buffer / 4, cache)},
-  };
   std::unique_ptr<Database> database(new Database(options.path));
   database->listener_ = std::make_shared<FailureListener>(std::move(on_failure));
   database->fresh_ = IsFresh(env, options.path);
@@ -170,7 +179,36 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb
   settings.listeners = {database->listener_};
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
-      rocksdb::DB::Open(settings, options.path, families, &database->families_, &db);
+      rocksdb::DB::Open(settings, options.path, Families(options), &database->families_, &db);
+  database->db_.reset(db);
+  if (!status.ok()) return OpenError(options.path, status);
+  return database;
+}
+
+Result<std::unique_ptr<Database>> Database::OpenReadOnly(const Options& options,
+                                                         rocksdb::Env& env) {
+  const bool fresh = IsFresh(env, options.path);
+  if (fresh && env.FileExists(options.path + "/CURRENT").IsNotFound()) {
+    return std::unique_ptr<Database>();
+  }
+  rocksdb::DBOptions settings = DatabaseOptions(options, env);
+  settings.create_if_missing = false;
+  settings.info_log = std::make_shared<NoLog>();
+  // Reading is allowed without a family that only a newer version knows; writing is not.
+  std::vector<std::string> names;
+  rocksdb::Status status = rocksdb::DB::ListColumnFamilies(settings, options.path, &names);
+  if (!status.ok()) return OpenError(options.path, status);
+  const auto families = Families(options);
+  if (names.size() > families.size()) {
+    return OpenError(options.path, rocksdb::Status::InvalidArgument("Column families not opened: " +
+                                                                    names.back()));
+  }
+  std::unique_ptr<Database> database(new Database(options.path));
+  database->listener_ = std::make_shared<FailureListener>(nullptr);
+  database->fresh_ = fresh;
+  rocksdb::DB* db = nullptr;
+  status =
+      rocksdb::DB::OpenForReadOnly(settings, options.path, families, &database->families_, &db);
   database->db_.reset(db);
   if (!status.ok()) return OpenError(options.path, status);
   return database;

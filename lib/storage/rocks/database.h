@@ -25,6 +25,9 @@ class Database {
   static Result<std::unique_ptr<Database>> Open(const Options& options) {
     return Open(options, *rocksdb::Env::Default());
   }
+  // Opens a store that exists to read it; writes no file and takes no lock. Null: the directory is
+  // empty, and Open() would make a store.
+  static Result<std::unique_ptr<Database>> OpenReadOnly(const Options& options, rocksdb::Env& env);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "storage/rocks/database.h"
 
 namespace apiserver::v0::storage::rocks {
@@ -140,34 +141,41 @@ LogTail FindLogTail(std::string_view log) {
   return {};
 }
 
-Status MendNewestLog(rocksdb::Env& env, const std::string& path) {
+Result<NewestLogFile> ReadNewestLog(rocksdb::Env& env, const std::string& path) {
+  NewestLogFile newest;
   std::vector<std::string> names;
   // A missing directory, or one that cannot be read, is reported by the opening.
-  if (!env.GetChildren(path, &names).ok()) return Status::Ok();
+  if (!env.GetChildren(path, &names).ok()) return newest;
   std::sort(names.begin(), names.end());
-  std::string newest;
   for (const std::string& name : names) {
     std::uint64_t size = 0;
     std::string file = path;
     file.append("/").append(name);
     if (!name.ends_with(".log") || !env.GetFileSize(file, &size).ok()) continue;
-    if (size > 0) newest = std::move(file);
+    if (size > 0) newest.file = std::move(file);
   }
-  if (newest.empty()) return Status::Ok();
-  std::string log;
-  const rocksdb::Status read = rocksdb::ReadFileToString(&env, newest, &log);
-  if (!read.ok()) return FromRocks(read, "read " + newest);
-  const LogTail tail = FindLogTail(log);
+  if (newest.file.empty()) return newest;
+  const rocksdb::Status read = rocksdb::ReadFileToString(&env, newest.file, &newest.bytes);
+  if (!read.ok()) return FromRocks(read, "read " + newest.file);
+  const LogTail tail = FindLogTail(newest.bytes);
   if (tail.damaged_at) {
-    return NewCorruptError(newest + " cannot be read at byte " + std::to_string(*tail.damaged_at) +
+    return NewCorruptError(newest.file + " cannot be read at byte " +
+                           std::to_string(*tail.damaged_at) +
                            ", and what stands behind it was confirmed; check its disk and restore "
                            "it from a backup");
   }
-  if (!tail.torn_at) return Status::Ok();
-  log.resize(*tail.torn_at);
-  rocksdb::Status cut = rocksdb::WriteStringToFile(&env, log, newest + ".mended", true);
-  if (cut.ok()) cut = env.RenameFile(newest + ".mended", newest);
-  return cut.ok() ? Status::Ok() : FromRocks(cut, "cut a torn write off " + newest);
+  newest.torn_at = tail.torn_at;
+  return newest;
+}
+
+Status MendNewestLog(rocksdb::Env& env, const std::string& path) {
+  ASSIGN_OR_RETURN(NewestLogFile newest, ReadNewestLog(env, path));
+  if (!newest.torn_at) return Status::Ok();
+  const std::string mended = newest.file + ".mended";
+  newest.bytes.resize(*newest.torn_at);
+  rocksdb::Status cut = rocksdb::WriteStringToFile(&env, newest.bytes, mended, true);
+  if (cut.ok()) cut = env.RenameFile(mended, newest.file);
+  return cut.ok() ? Status::Ok() : FromRocks(cut, "cut a torn write off " + newest.file);
 }
 
 }  // namespace apiserver::v0::storage::rocks

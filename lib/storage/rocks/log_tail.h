@@ -26,6 +26,14 @@ struct LogTail {
 // Examines the bytes of a log in the format of RocksDB's log::Writer without recycling.
 LogTail FindLogTail(std::string_view log);
 
+// The newest log of a store that has bytes.
+struct NewestLogFile {
+  std::string file;                      // Empty: there is none.
+  std::string bytes;                     // All of it.
+  std::optional<std::uint64_t> torn_at;  // As in LogTail.
+};
+// Reads the newest log in `path`. kInternalError: it is damaged, or cannot be read.
+Result<NewestLogFile> ReadNewestLog(rocksdb::Env& env, const std::string& path);
 // Cuts a torn write off the newest log in `path`. kInternalError: it is damaged, or cannot be read.
 Status MendNewestLog(rocksdb::Env& env, const std::string& path);
 
