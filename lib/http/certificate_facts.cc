@@ -42,6 +42,31 @@ std::vector<std::string> DnsNames(X509* certificate) {
   return found;
 }
 
+// Verifies the chain of `pem`; `demand` says what the certificate is to be used for.
+template <class Demand>
+Status Verify(const std::string& pem, const std::string& ca_pem, const Clock& clock,
+              const Demand& demand) {
+  ASSIGN_OR_RETURN(const std::vector<Certificate> chain, ReadCertificates(pem));
+  ASSIGN_OR_RETURN(const std::vector<Certificate> authorities, ReadCertificates(ca_pem));
+  const TrustPtr trust(X509_STORE_new());
+  for (const Certificate& each : authorities) X509_STORE_add_cert(trust.get(), each.get());
+  // The rest of the file helps to build a chain, but is not trusted for that.
+  STACK_OF(X509)* between = sk_X509_new_null();
+  for (std::size_t i = 1; i < chain.size(); ++i) sk_X509_push(between, chain[i].get());
+  const VerificationPtr verification(X509_STORE_CTX_new());
+  X509_STORE_CTX_init(verification.get(), trust.get(), chain[0].get(), between);
+  X509_VERIFY_PARAM* how = X509_STORE_CTX_get0_param(verification.get());
+  X509_VERIFY_PARAM_set_time(how, std::chrono::system_clock::to_time_t(clock.WallNow()));
+  demand(how);
+  const bool accepted = X509_verify_cert(verification.get()) == 1;
+  const int error = X509_STORE_CTX_get_error(verification.get());
+  sk_X509_free(between);
+  // Left-over errors would be reported for the next call of OpenSSL on this thread.
+  ERR_clear_error();
+  if (accepted) return {};
+  return {Reason::kInvalid, X509_verify_cert_error_string(error)};
+}
+
 }  // namespace
 
 Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pem) {
@@ -61,26 +86,17 @@ Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pe
 
 Status VerifyServerCertificate(const std::string& pem, const std::string& ca_pem,
                                const std::string& host, const Clock& clock) {
-  ASSIGN_OR_RETURN(const std::vector<Certificate> chain, ReadCertificates(pem));
-  ASSIGN_OR_RETURN(const std::vector<Certificate> authorities, ReadCertificates(ca_pem));
-  const TrustPtr trust(X509_STORE_new());
-  for (const Certificate& each : authorities) X509_STORE_add_cert(trust.get(), each.get());
-  // The rest of the file helps to build a chain, but is not trusted for that.
-  STACK_OF(X509)* between = sk_X509_new_null();
-  for (std::size_t i = 1; i < chain.size(); ++i) sk_X509_push(between, chain[i].get());
-  const VerificationPtr verification(X509_STORE_CTX_new());
-  X509_STORE_CTX_init(verification.get(), trust.get(), chain[0].get(), between);
-  X509_VERIFY_PARAM* how = X509_STORE_CTX_get0_param(verification.get());
-  X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_SSL_SERVER);
-  X509_VERIFY_PARAM_set_time(how, std::chrono::system_clock::to_time_t(clock.WallNow()));
-  X509_VERIFY_PARAM_set1_host(how, host.data(), host.size());
-  const bool accepted = X509_verify_cert(verification.get()) == 1;
-  const int error = X509_STORE_CTX_get_error(verification.get());
-  sk_X509_free(between);
-  // Left-over errors would be reported for the next call of OpenSSL on this thread.
-  ERR_clear_error();
-  if (accepted) return {};
-  return {Reason::kInvalid, X509_verify_cert_error_string(error)};
+  return Verify(pem, ca_pem, clock, [&host](X509_VERIFY_PARAM* how) {
+    X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_SSL_SERVER);
+    X509_VERIFY_PARAM_set1_host(how, host.data(), host.size());
+  });
+}
+
+Status VerifyClientCertificate(const std::string& pem, const std::string& ca_pem,
+                               const Clock& clock) {
+  return Verify(pem, ca_pem, clock, [](X509_VERIFY_PARAM* how) {
+    X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_SSL_CLIENT);
+  });
 }
 
 }  // namespace apiserver::v0::http

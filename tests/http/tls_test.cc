@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "apiserver/http/certificates.h"
 #include "support.h"
 
 namespace http_test {
@@ -91,6 +92,26 @@ TEST_CASE("http: pairs that do not match, and text that is no PEM, are refused",
   CHECK(NewCertificate(Pki().ca, {.common_name = "x", .dns_names = {"a,IP:1.2.3.4"}}, RealClock())
             .status()
             .reason() == Reason::kInvalid);
+}
+
+TEST_CASE("http: a client's certificate is verified by its authority, purpose and dates",
+          "[http]") {
+  const std::string& ca = Pki().ca.certificate_pem;
+  const KeyPair server = NewCertificate(Pki().ca, {.common_name = "x"}, RealClock()).value();
+  const KeyPair other = NewCertificateAuthority("other", RealClock()).value();
+  const KeyPair past =
+      NewCertificate(Pki().ca,
+                     {.common_name = "x", .valid_for = std::chrono::hours(-1), .client = true},
+                     RealClock())
+          .value();
+
+  CHECK(VerifyClientCertificate(Pki().client.certificate_pem, ca, RealClock()).ok());
+  CHECK(VerifyClientCertificate(server.certificate_pem, ca, RealClock()).reason() ==
+        Reason::kInvalid);
+  CHECK(VerifyClientCertificate(Pki().client.certificate_pem, other.certificate_pem, RealClock())
+            .message() == "unable to get local issuer certificate");
+  CHECK(VerifyClientCertificate(past.certificate_pem, ca, RealClock()).message() ==
+        "certificate has expired");
 }
 
 TEST_CASE("http: a handshake that does not come is given up", "[http]") {

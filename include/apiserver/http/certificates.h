@@ -28,5 +28,10 @@ Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pe
 // kInvalid: it would not; the message says why.
 Status VerifyServerCertificate(const std::string& pem, const std::string& ca_pem,
                                const std::string& host, const Clock& clock);
+// Checks that a server which trusts the authorities of `ca_pem` would accept the client certificate
+// at the beginning of `pem` (its chain follows) at the time of `clock`. kInvalid: it would not; the
+// message says why.
+Status VerifyClientCertificate(const std::string& pem, const std::string& ca_pem,
+                               const Clock& clock);
 
 }  // namespace apiserver::inline v0::http
