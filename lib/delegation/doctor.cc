@@ -9,6 +9,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/http/certificates.h"
 #include "apiserver/runtime/arena.h"
+#include "delegation/certificate_validity.h"
 #include "delegation/doctor_yaml.h"
 #include "text/base64.h"
 
@@ -17,12 +18,9 @@ namespace apiserver::v0::delegation {
 namespace {
 
 using Level = Finding::Level;
-using std::chrono::hours;
 
 constexpr std::string_view kConfigMap =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
-// The validity left below which a certificate causes a warning.
-constexpr hours kSoon(24 * 14);
 
 // The cluster's response to one request.
 struct ClusterAnswer {
@@ -206,19 +204,7 @@ class Doctor {
   }
 
   void LookAtValidity(const std::string& check, const http::CertificateFacts& facts) {
-    const Clock::Wall now = options_.clock->WallNow();
-    if (now > facts.not_after) {
-      Add(Level::kProblem, check, facts.subject + " has expired", "Renew it.");
-    } else if (now < facts.not_before) {
-      Add(Level::kProblem, check, facts.subject + " is not valid yet",
-          "Check the clocks of this machine and of the one that made it.");
-    } else if (facts.not_after - now < kSoon) {
-      const auto left = std::chrono::duration_cast<hours>(facts.not_after - now).count();
-      Add(Level::kWarning, check, facts.subject + " expires in " + std::to_string(left) + " hours",
-          "Renew it.");
-    } else {
-      Add(Level::kOk, check, facts.subject);
-    }
+    findings_.push_back(ValidityOf(check, facts, options_.clock->WallNow()));
   }
 
   // The headers may be absent where the authority is, so nothing is said about them then.
@@ -343,13 +329,17 @@ class Doctor {
 
   void LookAtApiServices() {
     if (options_.service_name.empty()) return;
-    for (const runtime::GroupVersion& each : options_.group_versions) LookAtApiService(each);
+    for (const runtime::GroupVersion& each : options_.group_versions) {
+      const std::string name = each.version + "." + each.group;
+      const std::size_t first = findings_.size();
+      LookAtApiService(each, name);
+      for (std::size_t i = first; i < findings_.size(); ++i) findings_[i].subject = name;
+    }
   }
 
   // The checks follow the aggregator's: Service, caBundle, and then the condition that it reports.
-  void LookAtApiService(const runtime::GroupVersion& served) {
-    const std::string name = served.version + "." + served.group;
-    const std::string check = "APIService " + name;
+  void LookAtApiService(const runtime::GroupVersion& served, const std::string& name) {
+    const std::string check = "APIService";
     const ServiceReference service{options_.service_name, options_.service_namespace};
     const std::string yaml = ApiServiceYaml(served, service, ServingAuthority());
     const ClusterAnswer found =
@@ -429,43 +419,10 @@ class Doctor {
   std::vector<Finding> findings_;
 };
 
-// Padded to one width, so that the texts of all findings begin in one column.
-std::string_view Mark(Level level) {
-  switch (level) {
-    case Level::kOk:
-      return "ok       ";
-    case Level::kWarning:
-      return "warning  ";
-    case Level::kProblem:
-      return "problem  ";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::vector<Finding> Diagnose(const Context& ctx, const DoctorOptions& options) {
   return Doctor(ctx, options).Run();
-}
-
-std::string Render(const std::vector<Finding>& findings) {
-  std::string text;
-  std::vector<std::string> documents;
-  for (const Finding& each : findings) {
-    text += std::string(Mark(each.level)) + each.check + ": " + each.text + "\n";
-    if (!each.remedy.empty()) {
-      text += "         " + each.remedy + (each.yaml.empty() ? "\n" : " see below\n");
-    }
-    if (each.yaml.empty()) continue;
-    // Several findings may have the same remedy; it is printed once.
-    if (std::find(documents.begin(), documents.end(), each.yaml) == documents.end()) {
-      documents.push_back(each.yaml);
-    }
-  }
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    text += (i == 0 ? "\n# kubectl apply -f -\n" : "---\n") + documents[i];
-  }
-  return text;
 }
 
 }  // namespace apiserver::v0::delegation

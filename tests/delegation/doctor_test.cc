@@ -138,7 +138,9 @@ struct Patient {
   std::vector<std::string> Complaints() {
     std::vector<std::string> complaints;
     for (const Finding& each : Findings()) {
-      if (each.level != Level::kOk) complaints.push_back(each.check + ": " + each.text);
+      if (each.level == Level::kOk) continue;
+      const std::string subject = each.subject.empty() ? "" : " " + each.subject;
+      complaints.push_back(each.check + subject + ": " + each.text);
     }
     return complaints;
   }
@@ -371,6 +373,31 @@ TEST_CASE("doctor: what it says ends with everything to apply, once", "[server]"
         "warning  c: hm\n         Do: see below\n"
         "problem  d: no\n         Do. see below\n"
         "\n# kubectl apply -f -\nx: 1\n---\ny: 2\n");
+}
+
+TEST_CASE("doctor: programs read its findings as JSON", "[server]") {
+  CHECK(RenderJson({}) ==
+        "{\n  \"apiVersion\": \"libapiserver.dev/v1alpha1\",\n  \"kind\": \"DoctorReport\",\n"
+        "  \"checks\": []\n}\n");
+  const std::string json = RenderJson({{.level = Level::kProblem,
+                                        .check = "APIService",
+                                        .text = "\"no\"",
+                                        .remedy = "Do:",
+                                        .yaml = "x: 1\n",
+                                        .subject = "v1.example.com"},
+                                       {.level = Level::kWarning, .check = "request header"},
+                                       {.check = "mode", .text = "is 0600 now", .repaired = true}});
+  runtime::Arena arena;
+  const auto report = codec::ParseJson(json, arena);
+  REQUIRE(report.ok());
+
+  std::string checks;
+  codec::AppendJson((*report)["checks"], checks);
+  CHECK(checks ==
+        R"([{"name":"apiservice","subject":"v1.example.com","status":"error",)"
+        R"("message":"\"no\"","fix":"Do:","manifest":"x: 1\n"},)"
+        R"({"name":"request-header","status":"warning","message":"","fix":""},)"
+        R"({"name":"mode","status":"ok","message":"is 0600 now","fix":"","fixed":true}])");
 }
 
 }  // namespace apiserver::inline v0::delegation

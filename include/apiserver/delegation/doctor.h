@@ -47,6 +47,10 @@ struct Finding {
   std::string text;         // A sentence that describes the state.
   std::string remedy = {};  // The remedy; empty if none is needed.
   std::string yaml = {};    // The manifest to apply; empty if there is none.
+  // The object or file that was checked; empty if the check has only one.
+  std::string subject = {};
+  // A problem was here and has been repaired; `text` tells how.
+  bool repaired = false;
 };
 
 // Makes all checks that are possible, in the order in which things must work. It calls the cluster,
@@ -56,5 +60,15 @@ std::vector<Finding> Diagnose(const Context& ctx, const DoctorOptions& options);
 // Returns a text for a terminal: a line for each finding, remedies indented, and at the end all the
 // YAML, ready for `kubectl apply -f -`.
 std::string Render(const std::vector<Finding>& findings);
+
+// Returns a JSON document for programs, with a line feed at its end:
+//
+//   {"apiVersion": "libapiserver.dev/v1alpha1", "kind": "DoctorReport", "checks": [
+//     {"name": "request-header", "status": "ok", "message": "…", "fix": "…"}]}
+//
+// `name` is the check in lower case with hyphens for spaces, and does not change between versions.
+// `status` is ok, warning or error. A check may also have `subject`, `manifest` (Finding::yaml) and
+// `fixed` (Finding::repaired).
+std::string RenderJson(const std::vector<Finding>& findings);
 
 }  // namespace apiserver::inline v0::delegation
