@@ -133,7 +133,12 @@ std::string FinishFlags(Values& values) {
   if (!values.recommended.standalone && !values.explorer_flag->given) values.explorer = false;
   if (std::string problem = Problem(values); !problem.empty()) return problem;
   const std::vector<std::string> problems = values.recommended.Validate();
-  return problems.empty() ? "" : problems.front();
+  if (!problems.empty()) return problems.front();
+  std::string& cert_dir = values.recommended.secure_serving.cert_dir;
+  if (values.data_dir.empty()) values.data_dir = values.default_data_dir;
+  if (cert_dir.empty()) cert_dir = values.data_dir;
+  if (values.kubeconfig_out.empty()) values.kubeconfig_out = values.data_dir + "/kubeconfig";
+  return "";
 }
 
 std::vector<FlagText> FlagTexts(const Program& program) {
@@ -161,10 +166,6 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, const Program& p
     line.reading = Refused(problem);
     return line;
   }
-  std::string& cert_dir = values.recommended.secure_serving.cert_dir;
-  if (values.data_dir.empty()) values.data_dir = values.default_data_dir;
-  if (cert_dir.empty()) cert_dir = values.data_dir;
-  if (values.kubeconfig_out.empty()) values.kubeconfig_out = values.data_dir + "/kubeconfig";
   return line;
 }
 

@@ -31,8 +31,8 @@ struct Values {
 
 // Adds all flags to `flags`, which `values` must outlive.
 void AddServerFlags(CliFlags& flags, Values& values);
-// Sets the storage if no flag did, and returns one line about the first mistake in the flags, with
-// its remedy. Empty: there is none. Call it after the command line has been read.
+// Sets the storage and the paths that no flag did, and returns one line about the first mistake in
+// the flags, with its remedy. Empty: there is none. Call it after the command line has been read.
 std::string FinishFlags(Values& values);
 
 // Returns the flags of the program as --help lists them.

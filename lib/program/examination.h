@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apiserver/base/clock.h"
+#include "apiserver/base/status.h"
+#include "apiserver/delegation/doctor.h"
+#include "apiserver/program/run_standalone.h"
+#include "program/command_line.h"
+
+// The checks of `doctor --standalone`: why a standalone server with these flags would not start, or
+// why its clients would not reach it. They start no server.
+namespace apiserver::inline v0::program {
+
+struct ExaminationOptions {
+  // The flags, after FinishFlags(). Both must outlive the call.
+  const Values& values;
+  const Program& program;
+  const Clock& clock = RealClock();
+};
+
+// A finding, and the way to repair it.
+struct Diagnosis {
+  delegation::Finding finding;
+  // Repairs it and returns how. Called while this process has the data directory to itself. Null:
+  // that is left to the user.
+  std::function<Result<std::string>()> repair = nullptr;
+};
+
+// Makes all checks, in the order in which a start meets them. Changes nothing. Blocks.
+std::vector<delegation::Finding> Examine(const ExaminationOptions& options);
+
+}  // namespace apiserver::inline v0::program

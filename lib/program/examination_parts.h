@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program/examination.h"
+
+// The parts of an examination, each in a file of its own. They add to what was found before.
+namespace apiserver::inline v0::program {
+
+struct Examination {
+  using Level = delegation::Finding::Level;
+
+  // Adds a finding, whose subject and repair the caller may set until the next one is added.
+  Diagnosis& Add(Level level, std::string check, std::string text, std::string remedy = {}) {
+    found.push_back({{level, std::move(check), std::move(text), std::move(remedy)}});
+    return found.back();
+  }
+
+  const ExaminationOptions& options;
+  std::vector<Diagnosis> found = {};
+};
+
+// Looks at the data directory: that it is there, whose it is, who uses it, its files and its disk.
+void ExamineDataDir(Examination& examination);
+
+// Returns the text of an errno: "Permission denied".
+std::string ErrnoText(int error);
+
+}  // namespace apiserver::inline v0::program

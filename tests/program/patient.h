@@ -1,0 +1,80 @@
+#pragma once
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apiserver/server/standalone.h"
+#include "apiserver/testing/server/fake_clock.h"
+#include "program/examination.h"
+
+namespace apiserver::inline v0::program {
+
+// A server that has run once and stopped: its flags and its data directory.
+class Patient {
+ public:
+  using Complaints = std::vector<std::string>;
+
+  Patient() {
+    std::string name = std::filesystem::temp_directory_path() / "apiserver-test-XXXXXX";
+    if (mkdtemp(name.data()) != nullptr) folder_ = name;
+    values.data_dir = folder_ + "/data";
+    (void)FinishFlags(values);
+    (void)server::NewStandalone({.data_dir = values.data_dir, .clock = &clock});
+    std::filesystem::permissions(values.data_dir, std::filesystem::perms::owner_all);
+  }
+  ~Patient() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Patient(const Patient&) = delete;
+  Patient& operator=(const Patient&) = delete;
+
+  // A path beside the data directory, and a file there with `text` that only its owner may read.
+  std::string Beside(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Write(const std::string& name, const std::string& text) const {
+    const std::string path = Beside(name);
+    std::ofstream(path) << text;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    return path;
+  }
+
+  ExaminationOptions options() const {
+    return {.values = values, .program = program, .clock = clock};
+  }
+  std::vector<delegation::Finding> Findings() const { return Examine(options()); }
+  // "warning secret-file" for each finding that is not well.
+  static Complaints ComplaintsOf(const std::vector<delegation::Finding>& findings) {
+    using Level = delegation::Finding::Level;
+    Complaints complaints;
+    for (const auto& each : findings) {
+      if (each.level == Level::kWarning) complaints.push_back("warning " + each.check);
+      if (each.level == Level::kProblem) complaints.push_back("problem " + each.check);
+    }
+    return complaints;
+  }
+  Complaints Complains() const { return ComplaintsOf(Findings()); }
+  // The text of the first finding of `check` that is not well.
+  std::string TextOf(const std::string& check) const {
+    for (const auto& each : Findings()) {
+      if (each.check == check && each.level != delegation::Finding::Level::kOk) return each.text;
+    }
+    return "";
+  }
+
+  apiserver::testing::FakeClock clock;
+  Program program{.name = "patient", .install = [](auto&, const auto&) { return Status(); }};
+  Values values{program};
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace apiserver::inline v0::program
