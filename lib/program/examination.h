@@ -32,4 +32,8 @@ struct Diagnosis {
 // Makes all checks, in the order in which a start meets them. Changes nothing. Blocks.
 std::vector<delegation::Finding> Examine(const ExaminationOptions& options);
 
+// Repairs what can be repaired without a loss and returns that first, then the findings of a second
+// look. A directory that another process uses is left alone, which is a finding too.
+std::vector<delegation::Finding> Repair(const ExaminationOptions& options);
+
 }  // namespace apiserver::inline v0::program

@@ -20,6 +20,8 @@ struct Examination {
 
   const ExaminationOptions& options;
   std::vector<Diagnosis> found = {};
+  // Another process has the data directory, so its store and port are not looked at.
+  bool in_use = false;
 };
 
 // Looks at the data directory: that it is there, whose it is, who uses it, its files and its disk.

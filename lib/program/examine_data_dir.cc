@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +66,7 @@ class DataDir {
       return;
     }
     LookAtMode(facts);
+    LookAtLock();
   }
 
  private:
@@ -112,6 +115,24 @@ class DataDir {
       return;
     }
     Add(Level::kOk, "data-dir", "can be written to");
+  }
+
+  // A server that starts in just this moment finds the directory locked, and says so.
+  void LookAtLock() {
+    const std::string file = path_ + "/lock";
+    const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      if (errno == ENOENT) return;
+      Add(Level::kProblem, "lock", "cannot be opened: " + ErrnoText(errno),
+          "Let the user of the server read and write " + file + ".");
+      return;
+    }
+    examination_.in_use = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    if (!examination_.in_use) return;
+    Add(Level::kWarning, "lock",
+        "a running server uses the directory; its store and its port are not looked at",
+        "Stop that server before another one, or --fix, is to use the directory.");
   }
 
   Examination& examination_;

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,12 +63,33 @@ class Patient {
     return complaints;
   }
   Complaints Complains() const { return ComplaintsOf(Findings()); }
+  // The checks that a repair has changed something for; after it nothing is left to say.
+  std::vector<std::string> Repaired() const {
+    std::vector<std::string> repaired;
+    for (const auto& each : Repair(options())) {
+      if (each.repaired) repaired.push_back(each.check);
+    }
+    return repaired;
+  }
   // The text of the first finding of `check` that is not well.
   std::string TextOf(const std::string& check) const {
     for (const auto& each : Findings()) {
       if (each.check == check && each.level != delegation::Finding::Level::kOk) return each.text;
     }
     return "";
+  }
+
+  // The modes, times and bytes of all files of the data directory.
+  std::map<std::string, std::string> Contents() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(values.data_dir)) {
+      std::ostringstream text;
+      text << std::oct << static_cast<unsigned>(each.status().permissions()) << ' '
+           << each.last_write_time().time_since_epoch().count() << ' ';
+      if (each.is_regular_file()) text << std::ifstream(each.path()).rdbuf();
+      contents[each.path()] = text.str();
+    }
+    return contents;
   }
 
   apiserver::testing::FakeClock clock;
