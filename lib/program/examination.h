@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,11 +15,21 @@
 // why its clients would not reach it. They start no server.
 namespace apiserver::inline v0::program {
 
+// The bytes of a file system.
+struct Space {
+  std::uint64_t free = 0;  // Those that this process may use.
+  std::uint64_t total = 0;
+};
+
+// Returns the space of the file system that `path`, which exists, is in.
+Result<Space> SpaceOf(const std::string& path);
+
 struct ExaminationOptions {
   // The flags, after FinishFlags(). Both must outlive the call.
   const Values& values;
   const Program& program;
   const Clock& clock = RealClock();
+  std::function<Result<Space>(const std::string& path)> space = SpaceOf;
 };
 
 // A finding, and the way to repair it.

@@ -29,5 +29,7 @@ void ExamineDataDir(Examination& examination);
 
 // Returns the text of an errno: "Permission denied".
 std::string ErrnoText(int error);
+// Adds a warning if others than its owner may read the file of secrets that a flag names.
+void ExamineSecretOfFlag(Examination& examination, const std::string& path);
 
 }  // namespace apiserver::inline v0::program

@@ -47,9 +47,10 @@ class Patient {
     std::filesystem::permissions(path, std::filesystem::perms::owner_read);
     return path;
   }
+  std::string Pki(const std::string& name) const { return values.data_dir + "/pki/" + name; }
 
   ExaminationOptions options() const {
-    return {.values = values, .program = program, .clock = clock};
+    return {.values = values, .program = program, .clock = clock, .space = space};
   }
   std::vector<delegation::Finding> Findings() const { return Examine(options()); }
   // "warning secret-file" for each finding that is not well.
@@ -95,6 +96,9 @@ class Patient {
   apiserver::testing::FakeClock clock;
   Program program{.name = "patient", .install = [](auto&, const auto&) { return Status(); }};
   Values values{program};
+  std::function<Result<Space>(const std::string&)> space = [](const std::string&) {
+    return Space{.free = std::uint64_t{1} << 40, .total = std::uint64_t{1} << 41};
+  };
 
  private:
   std::string folder_;
