@@ -16,12 +16,13 @@ namespace {
 
 using delegation::Finding;
 
-// A repair may show what another has to repair.
+// A repair may show what another has to repair: after a new authority the kubeconfig is old.
 constexpr int kRounds = 3;
 
 Examination Diagnose(const ExaminationOptions& options) {
   Examination examination{.options = options};
   ExamineDataDir(examination);
+  ExamineCertificates(examination);
   return examination;
 }
 

@@ -26,6 +26,8 @@ struct Examination {
 
 // Looks at the data directory: that it is there, whose it is, who uses it, its files and its disk.
 void ExamineDataDir(Examination& examination);
+// Looks at the certificates and at the kubeconfig.
+void ExamineCertificates(Examination& examination);
 
 // Returns the text of an errno: "Permission denied".
 std::string ErrnoText(int error);
