@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apiserver/base/file_system.h"
+#include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/certificates.h"
 #include "apiserver/server/standalone.h"
 #include "base/status_macros.h"
@@ -74,6 +75,7 @@ class Certificates {
     const auto standalone = NewStandalone(examination_.options, dry_);
     LookAtServing(standalone, first);
     LookAtClientCa();
+    if (standalone.ok()) LookAtKubeconfig(*standalone);
   }
 
  private:
@@ -211,6 +213,66 @@ class Certificates {
       dates.subject = file;
       examination_.found.push_back({std::move(dates)});
     }
+  }
+
+  void LookAtKubeconfig(const server::Standalone& standalone) {
+    const std::string& path = values_.kubeconfig_out;
+    if (!dry_.Exists(path)) {
+      if (dry_.Exists(PkiFile("ca.key"))) {
+        AddKubeconfig("is missing");
+      } else {
+        Add(Level::kOk, "kubeconfig", path, "is written at the first start");
+      }
+      return;
+    }
+    const auto config = client::ReadKubeconfigFile(dry_, path);
+    const std::string wrong =
+        config.ok() ? Difference(*config, standalone) : std::string(config.status().message());
+    if (!wrong.empty()) return AddKubeconfig(wrong);
+    Add(Level::kOk, "kubeconfig", path, "is for " + config->server);
+  }
+
+  // A start writes the file, so that it harms nobody while there is no server.
+  void AddKubeconfig(std::string text) {
+    const std::string& path = values_.kubeconfig_out;
+    Diagnosis& added =
+        Add(examination_.in_use ? Level::kProblem : Level::kWarning, "kubeconfig", path,
+            std::move(text),
+            "Start the server anew, which writes it, or run doctor --fix while it is stopped.");
+    const int port = values_.recommended.secure_serving.secure_port;
+    if (port == 0) return;  // Only a start finds the port.
+    added.repair = [&options = examination_.options, path, port]() -> Result<std::string> {
+      // Repairs before this one may have made other certificates.
+      DryFiles files;
+      ASSIGN_OR_RETURN(const server::Standalone now, NewStandalone(options, files));
+      RETURN_IF_ERROR(now.WriteKubeconfig(path, port));
+      return "has been written for " + now.Url(port);
+    };
+  }
+
+  // Returns what is wrong with a kubeconfig, in one line. Empty: nothing.
+  std::string Difference(const client::Kubeconfig& config,
+                         const server::Standalone& standalone) const {
+    const int port = values_.recommended.secure_serving.secure_port;
+    const std::string url = standalone.Url(port);
+    // With port 0 every start has another one.
+    const bool same = port != 0 ? config.server == url
+                                : config.server.starts_with(url.substr(0, url.rfind(':') + 1));
+    if (!same) {
+      return "is for " + config.server + ", and this server is at " +
+             (port != 0 ? url : standalone.host);
+    }
+    if (config.ca_pem != standalone.serving_ca_pem) {
+      return "trusts another authority than this server's";
+    }
+    if (config.token != standalone.token ||
+        config.client_certificate_pem != standalone.admin.certificate_pem) {
+      return "has not the administrator's present credentials";
+    }
+    return config.tls_server_name == standalone.server_name
+               ? ""
+               : "verifies the server as \"" + config.tls_server_name + "\" and not as \"" +
+                     standalone.server_name + "\"";
   }
 
   Examination& examination_;

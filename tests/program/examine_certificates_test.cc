@@ -1,6 +1,8 @@
-// What doctor --standalone says of certificates, and renews.
+// What doctor --standalone says of certificates and of the kubeconfig, and renews.
 #include <catch2/catch.hpp>
 
+#include "apiserver/base/directory_lock.h"
+#include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/tls.h"
 #include "program/patient.h"
 
@@ -15,6 +17,15 @@ constexpr hours kTenYears(24 * 3650);
 
 void Overwrite(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
+// A kubeconfig file with one change.
+void ChangeKubeconfig(const Patient& patient, std::string client::Kubeconfig::*field,
+                      const std::string& text) {
+  auto config = client::ReadKubeconfigFile(RealFileSystem(), patient.values.kubeconfig_out).value();
+  config.*field = text;
+  REQUIRE(
+      client::WriteKubeconfigFile(RealFileSystem(), patient.values.kubeconfig_out, config).ok());
+}
+
 // Gives the patient files of its own for serving, for 127.0.0.1 unless the request says otherwise.
 void ServeOwnFiles(Patient& patient, const http::CertificateRequest& request) {
   const auto authority = http::NewCertificateAuthority("own", patient.clock).value();
@@ -22,11 +33,13 @@ void ServeOwnFiles(Patient& patient, const http::CertificateRequest& request) {
   auto& flags = patient.values.recommended.secure_serving;
   flags.tls_cert_file = patient.Write("tls.crt", pair.certificate_pem);
   flags.tls_private_key_file = patient.Write("tls.key", pair.key_pem);
+  (void)patient.Repaired();  // The kubeconfig that a start would write.
 }
 
 }  // namespace
 
-TEST_CASE("doctor: certificates that expire are told, and made anew", "[program]") {
+TEST_CASE("doctor: certificates that expire are told, and made anew with their kubeconfig",
+          "[program]") {
   Patient patient;
   patient.clock.Advance(kTenYears - hours(240));
   CHECK(patient.Complains() ==
@@ -36,7 +49,7 @@ TEST_CASE("doctor: certificates that expire are told, and made anew", "[program]
   CHECK(patient.Complains() ==
         Complaints{"problem certificate-authority", "problem administrator"});
 
-  CHECK(patient.Repaired() == Names{"certificate-authority", "administrator"});
+  CHECK(patient.Repaired() == Names{"certificate-authority", "administrator", "kubeconfig"});
 
   CHECK(patient.Complains() == Complaints{});
 }
@@ -65,12 +78,48 @@ TEST_CASE("doctor: an administrator of another authority is told, and made anew"
       http::NewCertificate(other, {.common_name = "admin", .client = true}, patient.clock).value();
   Overwrite(patient.Pki("admin.crt"), admin.certificate_pem);
   Overwrite(patient.Pki("admin.key"), admin.key_pem);
-  CHECK(patient.Complains() == Complaints{"problem administrator"});
+  CHECK(patient.Complains() == Complaints{"problem administrator", "warning kubeconfig"});
   CHECK(patient.TextOf("administrator").starts_with("is not of this server's authority: "));
 
-  CHECK(patient.Repaired() == Names{"administrator"});
+  CHECK(patient.Repaired() == Names{"administrator", "kubeconfig"});
 
   CHECK(patient.Complains() == Complaints{});
+}
+
+TEST_CASE("doctor: a kubeconfig that does not fit is told, and written anew", "[program]") {
+  const Patient patient;
+  const auto other = http::NewCertificateAuthority("other", patient.clock).value();
+  const std::vector<std::pair<std::string, std::function<void()>>> rows = {
+      {"is missing", [&] { std::filesystem::remove(patient.values.kubeconfig_out); }},
+      {"is for https://127.0.0.1:1, and this server is at https://127.0.0.1:" +
+           std::to_string(patient.values.recommended.secure_serving.secure_port),
+       [&] { ChangeKubeconfig(patient, &client::Kubeconfig::server, "https://127.0.0.1:1"); }},
+      {"trusts another authority than this server's",
+       [&] { ChangeKubeconfig(patient, &client::Kubeconfig::ca_pem, other.certificate_pem); }},
+      {"has not the administrator's present credentials",
+       [&] { ChangeKubeconfig(patient, &client::Kubeconfig::token, "old"); }},
+      {"verifies the server as \"a\" and not as \"\"",
+       [&] { ChangeKubeconfig(patient, &client::Kubeconfig::tls_server_name, "a"); }}};
+  for (const auto& [text, spoil] : rows) {
+    INFO(text);
+    spoil();
+    CHECK(patient.Complains() == Complaints{"warning kubeconfig"});
+    CHECK(patient.TextOf("kubeconfig") == text);
+    CHECK(patient.Repaired() == Names{"kubeconfig"});
+    CHECK(patient.Complains() == Complaints{});
+  }
+  Overwrite(patient.values.kubeconfig_out, "{");
+  CHECK(patient.Complains() == Complaints{"warning kubeconfig"});
+}
+
+TEST_CASE("doctor: the port of a kubeconfig does not matter where each start has another",
+          "[program]") {
+  Patient patient;
+  patient.values.recommended.secure_serving.secure_port = 0;
+  CHECK(patient.Complains() == Complaints{});
+  ChangeKubeconfig(patient, &client::Kubeconfig::token, "old");
+  CHECK(patient.Complains() == Complaints{"warning kubeconfig"});
+  CHECK(patient.Repaired() == Names{});
 }
 
 TEST_CASE("doctor: a serving certificate of one's own is looked at", "[program]") {

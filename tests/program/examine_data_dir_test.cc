@@ -81,6 +81,7 @@ TEST_CASE("doctor: files of another user are told, and left to root", "[program]
 TEST_CASE("doctor --fix by root leaves a user's data directory alone", "[program]") {
   if (geteuid() != 0) return;
   const Patient patient;
+  std::filesystem::remove(patient.values.kubeconfig_out);
   for (const auto& each : std::filesystem::recursive_directory_iterator(patient.values.data_dir)) {
     REQUIRE(chown(each.path().c_str(), 1, 1) == 0);
   }
@@ -88,16 +89,17 @@ TEST_CASE("doctor --fix by root leaves a user's data directory alone", "[program
 
   const auto findings = Repair(patient.options());
 
-  CHECK(Patient::ComplaintsOf(findings) == Complaints{"problem fix"});
+  CHECK(Patient::ComplaintsOf(findings) == Complaints{"problem fix", "warning kubeconfig"});
   CHECK(findings.front().text ==
         "no more was repaired: the data directory belongs to user 1; run doctor --fix as that "
         "user");
+  CHECK_FALSE(std::filesystem::exists(patient.values.kubeconfig_out));
 }
 
 TEST_CASE("doctor: secrets that others may read, or nobody, are told and mended", "[program]") {
   const Patient patient;
   std::filesystem::permissions(patient.Pki("token"), perms::owner_read | perms::others_read);
-  std::filesystem::permissions(patient.Pki("admin.key"), perms::all);
+  std::filesystem::permissions(patient.values.kubeconfig_out, perms::all);
   CHECK(patient.Complains() == Complaints{"warning secret-file", "warning secret-file"});
   CHECK(patient.TextOf("secret-file") == "others may read it: mode 0777");
   std::filesystem::permissions(patient.Pki("ca.key"), perms::none);
@@ -115,9 +117,11 @@ TEST_CASE("doctor: a directory that a server uses is told so and is not touched"
   const auto server = LockDirectory(patient.values.data_dir);
   REQUIRE(server.ok());
   std::filesystem::permissions(patient.Pki("token"), perms::owner_read | perms::others_read);
+  std::filesystem::remove(patient.values.kubeconfig_out);
   const auto before = patient.Contents();
 
-  CHECK(patient.Complains() == Complaints{"warning lock", "warning secret-file"});
+  CHECK(patient.Complains() ==
+        Complaints{"warning lock", "warning secret-file", "problem kubeconfig"});
   const auto findings = Repair(patient.options());
 
   CHECK(findings.front().text == "no more was repaired: a running server uses the data directory");

@@ -28,8 +28,12 @@ class Patient {
     std::string name = std::filesystem::temp_directory_path() / "apiserver-test-XXXXXX";
     if (mkdtemp(name.data()) != nullptr) folder_ = name;
     values.data_dir = folder_ + "/data";
+    values.recommended.secure_serving.secure_port = 6443;
     (void)FinishFlags(values);
-    (void)server::NewStandalone({.data_dir = values.data_dir, .clock = &clock});
+    const auto standalone =
+        server::NewStandalone({.data_dir = values.data_dir, .clock = &clock}).value();
+    (void)standalone.WriteKubeconfig(values.kubeconfig_out,
+                                     values.recommended.secure_serving.secure_port);
     std::filesystem::permissions(values.data_dir, std::filesystem::perms::owner_all);
   }
   ~Patient() {
