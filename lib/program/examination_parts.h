@@ -28,6 +28,8 @@ struct Examination {
 void ExamineDataDir(Examination& examination);
 // Looks at the certificates and at the kubeconfig.
 void ExamineCertificates(Examination& examination);
+// Looks at the port, at the store, and at the files that flags name.
+void ExamineFlags(Examination& examination);
 
 // Returns the text of an errno: "Permission denied".
 std::string ErrnoText(int error);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,10 +16,33 @@
 #include <vector>
 
 #include "apiserver/server/standalone.h"
+#include "apiserver/storage/rocks/engine.h"
 #include "apiserver/testing/server/fake_clock.h"
 #include "program/examination.h"
 
 namespace apiserver::inline v0::program {
+
+// A socket that is bound to a free port of the loopback.
+class BoundSocket {
+ public:
+  BoundSocket() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address_);
+    (void)bind(fd_, reinterpret_cast<const sockaddr*>(&address_), size);
+    (void)getsockname(fd_, reinterpret_cast<sockaddr*>(&address_), &size);
+  }
+  ~BoundSocket() { close(fd_); }
+  BoundSocket(const BoundSocket&) = delete;
+  BoundSocket& operator=(const BoundSocket&) = delete;
+
+  int port() const { return ntohs(address_.sin_port); }
+  void Listen() const { (void)listen(fd_, 1); }
+
+ private:
+  int fd_;
+  sockaddr_in address_{};
+};
 
 // A server that has run once and stopped: its flags and its data directory.
 class Patient {
@@ -28,12 +53,13 @@ class Patient {
     std::string name = std::filesystem::temp_directory_path() / "apiserver-test-XXXXXX";
     if (mkdtemp(name.data()) != nullptr) folder_ = name;
     values.data_dir = folder_ + "/data";
-    values.recommended.secure_serving.secure_port = 6443;
+    values.recommended.secure_serving.secure_port = BoundSocket().port();
     (void)FinishFlags(values);
     const auto standalone =
         server::NewStandalone({.data_dir = values.data_dir, .clock = &clock}).value();
     (void)standalone.WriteKubeconfig(values.kubeconfig_out,
                                      values.recommended.secure_serving.secure_port);
+    (void)storage::rocks::Open({.path = values.data_dir + "/rocks"});
     std::filesystem::permissions(values.data_dir, std::filesystem::perms::owner_all);
   }
   ~Patient() {

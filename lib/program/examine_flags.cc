@@ -1,0 +1,148 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+
+#include "apiserver/base/executor.h"
+#include "apiserver/base/file_system.h"
+#include "apiserver/http/dialer.h"
+#include "apiserver/storage/kms/provider.h"
+#include "apiserver/storage/rocks/check.h"
+#include "apiserver/storage/value/encryption.h"
+#include "base/status_macros.h"
+#include "http/net.h"
+#include "program/examination_parts.h"
+
+namespace apiserver::v0::program {
+
+namespace {
+
+using Level = Examination::Level;
+
+// Returns why a server could not listen there: zero, or an errno. The socket only binds, so that no
+// client connects to it.
+int BindError(const http::Address& address) {
+  const int fd = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return errno;
+  const int on = 1;
+  const int off = 0;
+  (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (address.storage.ss_family == AF_INET6) {
+    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  }
+  const int error = bind(fd, address.get(), address.size) == 0 ? 0 : errno;
+  close(fd);
+  return error;
+}
+
+class FlagsExamination {
+ public:
+  explicit FlagsExamination(Examination& examination)
+      : examination_(examination),
+        values_(examination.options.values),
+        flags_(values_.recommended) {}
+
+  void Examine() {
+    LookAtPort();
+    LookAtStore();
+    LookAtEtcdFiles();
+    LookAtEncryption();
+  }
+
+ private:
+  // Adds how the loading of a flag's file went, in the words that end a start.
+  void Loaded(const char* flag, const std::string& file, const Status& loaded) {
+    Diagnosis& added =
+        loaded.ok()
+            ? examination_.Add(Level::kOk, flag, "can be used")
+            : examination_.Add(Level::kProblem, flag, std::string(loaded.message()),
+                               "Correct the file, or the flag --" + std::string(flag) + ".");
+    added.finding.subject = file;
+  }
+
+  void LookAtPort() {
+    if (examination_.in_use) return;
+    const std::string& host = flags_.secure_serving.bind_address;
+    const int port = flags_.secure_serving.secure_port;
+    const auto address = http::ParseAddress(host, port);
+    if (!address.ok() || address->storage.ss_family == AF_UNIX) {
+      examination_.Add(Level::kProblem, "secure-port", host + " is no IP address",
+                       "Give --bind-address one of this machine's, e.g. 127.0.0.1 or ::1.");
+      return;
+    }
+    const std::string where = http::FormatAddress(*address);
+    switch (const int error = BindError(*address); error) {
+      case 0:
+        examination_.Add(Level::kOk, "secure-port", where + " is free");
+        return;
+      case EADDRINUSE:
+        examination_.Add(Level::kProblem, "secure-port", where + " is taken by another program",
+                         "Stop that program, which `ss -ltnp` names, or give another "
+                         "--secure-port.");
+        return;
+      case EADDRNOTAVAIL:
+        examination_.Add(Level::kProblem, "secure-port", host + " is no address of this machine",
+                         "Give another --bind-address.");
+        return;
+      default:
+        examination_.Add(Level::kProblem, "secure-port", where + ": " + ErrnoText(error),
+                         "Give another --secure-port.");
+    }
+  }
+
+  void LookAtStore() {
+    if (values_.storage != "rocks" || examination_.in_use) return;
+    const std::string path = values_.data_dir + "/rocks";
+    const Status checked = storage::rocks::Check(path);
+    Diagnosis& added =
+        checked.ok() || checked.reason() == Reason::kNotFound
+            ? examination_.Add(Level::kOk, "store",
+                               checked.ok() ? "can be opened" : "is made at the first start")
+            : examination_.Add(Level::kProblem, "store", std::string(checked.message()),
+                               "Use the version of the server that wrote it, or restore it from a "
+                               "backup.");
+    added.finding.subject = path;
+  }
+
+  void LookAtEtcdFiles() {
+    const options::EtcdOptions& etcd = flags_.etcd;
+    if (!etcd.ca_file.empty()) {
+      const auto pem = RealFileSystem().Read(etcd.ca_file);
+      Loaded("etcd-cafile", etcd.ca_file,
+             pem.ok() ? http::CheckClientTls({.ca_pem = *pem}) : pem.status());
+    }
+    if (etcd.cert_file.empty()) return;
+    const auto certificate = RealFileSystem().Read(etcd.cert_file);
+    const auto key = RealFileSystem().Read(etcd.key_file);
+    Status status = certificate.ok() ? key.status() : certificate.status();
+    if (status.ok()) {
+      status = http::CheckClientTls({.client = {.certificate_pem = *certificate, .key_pem = *key}});
+    }
+    Loaded("etcd-certfile", etcd.cert_file, status);
+    ExamineSecretOfFlag(examination_, etcd.key_file);
+  }
+
+  void LookAtEncryption() {
+    const std::string& file = flags_.etcd.encryption_provider_config;
+    if (file.empty()) return;
+    const auto pool = NewThreadPool({.name = "doctor", .threads = 1});
+    const auto encryption = storage::value::LoadEncryption(
+        {.path = file, .new_kms_provider = storage::kms::NewProviders({.executor = pool.get()})});
+    Loaded("encryption-provider-config", file,
+           encryption.ok() ? (*encryption)->Check() : encryption.status());
+    ExamineSecretOfFlag(examination_, file);
+  }
+
+  Examination& examination_;
+  const Values& values_;
+  const options::RecommendedOptions& flags_;
+};
+
+}  // namespace
+
+void ExamineFlags(Examination& examination) { FlagsExamination(examination).Examine(); }
+
+}  // namespace apiserver::v0::program
