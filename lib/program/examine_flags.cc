@@ -3,17 +3,29 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
+#include "apiserver/audit/policy.h"
+#include "apiserver/authn/config.h"
+#include "apiserver/authn/token_file.h"
 #include "apiserver/base/executor.h"
 #include "apiserver/base/file_system.h"
+#include "apiserver/base/log.h"
+#include "apiserver/client/client_config.h"
+#include "apiserver/groups/token_objects.h"
 #include "apiserver/http/dialer.h"
+#include "apiserver/server/service_accounts.h"
+#include "apiserver/server/tracing.h"
 #include "apiserver/storage/kms/provider.h"
 #include "apiserver/storage/rocks/check.h"
 #include "apiserver/storage/value/encryption.h"
 #include "base/status_macros.h"
 #include "http/net.h"
+#include "program/cluster.h"
 #include "program/examination_parts.h"
 
 namespace apiserver::v0::program {
@@ -50,6 +62,9 @@ class FlagsExamination {
     LookAtStore();
     LookAtEtcdFiles();
     LookAtEncryption();
+    LookAtAudit();
+    LookAtAuthentication();
+    LookAtConfigurations();
   }
 
  private:
@@ -134,6 +149,91 @@ class FlagsExamination {
     Loaded("encryption-provider-config", file,
            encryption.ok() ? (*encryption)->Check() : encryption.status());
     ExamineSecretOfFlag(examination_, file);
+  }
+
+  void LookAtAudit() {
+    const audit::Options& audit = flags_.audit.values;
+    if (!audit.policy_file.empty()) {
+      Loaded("audit-policy-file", audit.policy_file,
+             audit::LoadPolicyFile(RealFileSystem(), audit.policy_file).status());
+    }
+    if (!audit.webhook_config_file.empty()) {
+      Loaded("audit-webhook-config-file", audit.webhook_config_file,
+             client::ReadClientConfigFile(RealFileSystem(), audit.webhook_config_file,
+                                          client::Cleartext::kAllowed)
+                 .status());
+    }
+    if (!audit.log_path.empty() && audit.log_path != "-") {
+      Loaded("audit-log-path", audit.log_path, Appendable(audit.log_path));
+    }
+  }
+
+  static Status Appendable(const std::string& path) {
+    std::error_code ignored;
+    const bool exists = std::filesystem::exists(path, ignored);
+    const std::string parent = std::filesystem::absolute(path, ignored).parent_path();
+    if (std::filesystem::is_directory(path, ignored)) {
+      return {Reason::kInvalid, "is a directory"};
+    }
+    if (access(exists ? path.c_str() : parent.c_str(), exists ? W_OK : W_OK | X_OK) == 0) return {};
+    return {Reason::kInvalid, (exists ? "" : parent + ": ") + ErrnoText(errno)};
+  }
+
+  void LookAtAuthentication() {
+    const options::BuiltInAuthenticationOptions& authentication = flags_.built_in_authentication;
+    if (const std::string& file = authentication.token_auth_file; !file.empty()) {
+      const auto text = RealFileSystem().Read(file);
+      Loaded("token-auth-file", file,
+             text.ok() ? authn::ReadTokenFile(file, *text, NullLogSink()).status() : text.status());
+      ExamineSecretOfFlag(examination_, file);
+    }
+    if (const std::string& file = authentication.authentication_config; !file.empty()) {
+      const auto text = RealFileSystem().Read(file);
+      Loaded("authentication-config", file,
+             text.ok() ? authn::ParseAuthenticationConfiguration(
+                             *text, authentication.service_accounts.issuers)
+                             .status()
+                       : text.status());
+    }
+    LookAtServiceAccountKeys(authentication.service_accounts);
+  }
+
+  // Each file by itself, so that the finding names the wrong one.
+  void LookAtServiceAccountKeys(server::ServiceAccountOptions accounts) {
+    accounts.getter = std::make_shared<groups::TokenObjects>();
+    accounts.metrics = metrics::NewRegistry();
+    for (const std::string& file : std::exchange(accounts.key_files, {})) {
+      accounts.key_files = {file};
+      Loaded("service-account-key-file", file,
+             server::NewServiceAccountAuthentication(accounts).status());
+      const auto text = RealFileSystem().Read(file);
+      if (text.ok() && text->find("PRIVATE KEY") != std::string::npos) {
+        ExamineSecretOfFlag(examination_, file);
+      }
+    }
+  }
+
+  // These are loaded as a start does, into a configuration that no server gets.
+  void LookAtConfigurations() {
+    const options::Environment environment{.in_cluster = InPod()};
+    server::Config config;
+    config.name = examination_.options.program.name;
+    config.admission = examination_.options.program.admission;
+    if (const std::string& file = flags_.authorization.config_file; !file.empty()) {
+      Loaded("authorization-config", file,
+             flags_.authorization.ApplyTo(config, environment).status());
+    }
+    const Status admission = flags_.admission.ApplyTo(config, environment).status();
+    if (const std::string& file = flags_.admission.config_file; !file.empty()) {
+      Loaded("admission-control-config-file", file, admission);
+    } else if (!admission.ok()) {
+      examination_.Add(Level::kProblem, "admission-plugins", std::string(admission.message()),
+                       "Correct --enable-admission-plugins or --disable-admission-plugins.");
+    }
+    if (const std::string& file = flags_.tracing.config_file; !file.empty()) {
+      Loaded("tracing-config-file", file,
+             server::LoadTracingConfigurationFile(RealFileSystem(), file).status());
+    }
   }
 
   Examination& examination_;

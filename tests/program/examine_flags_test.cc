@@ -1,6 +1,8 @@
-// What doctor --standalone says of the port, of the store, and of what protects it.
+// What doctor --standalone says of the port, of the store, and of the files that flags name.
 #include <catch2/catch.hpp>
+#include <functional>
 
+#include "apiserver/client/kubeconfig.h"
 #include "apiserver/http/tls.h"
 #include "program/patient.h"
 
@@ -63,6 +65,87 @@ TEST_CASE("doctor: a configuration of encryption is loaded", "[program]") {
   CHECK(patient.Complains() == Complaints{"problem encryption-provider-config"});
 }
 
+TEST_CASE("doctor: each file that a flag names is loaded", "[program]") {
+  struct Row {
+    std::string flag;
+    std::function<std::string&(options::RecommendedOptions&)> file;
+    std::string good;
+  };
+  // One that has everything.
+  const std::vector<Row> rows = {
+      {"audit-policy-file", [](auto& flags) -> auto& {return flags.audit.values.policy_file;
+}
+, "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n"
+}
+, {"audit-webhook-config-file",
+   [](auto& flags) -> auto& {return flags.audit.values.webhook_config_file;
+}
+, client::WriteKubeconfig({.server = "https://127.0.0.1:1", .token = "x"})
+}
+, {"token-auth-file",
+   [](auto& flags) -> auto& {return flags.built_in_authentication.token_auth_file;
+}
+, "secret,alice,1\n"
+}
+, {"authentication-config",
+   [](auto& flags) -> auto& {return flags.built_in_authentication.authentication_config;
+}
+, "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n"
+}
+, {"authorization-config", [](auto& flags) -> auto& {return flags.authorization.config_file;
+}
+, "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n"
+  "authorizers: [{type: RBAC, name: rbac}]\n"
+}
+, {"admission-control-config-file", [](auto& flags) -> auto& {return flags.admission.config_file;
+}
+, "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n"
+}
+, {
+  "tracing-config-file", [](auto& flags) -> auto& { return flags.tracing.config_file; }
+  , "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\n"
+}
+}
+;
+Patient patient;
+for (const Row& row : rows) {
+  INFO(row.flag);
+  std::string& file = row.file(patient.values.recommended);
+  file = patient.Write(row.flag, row.good);
+  CHECK(patient.Complains() == Complaints{});
+  file = patient.Write(row.flag + "-bad", "\"no");
+  CHECK(patient.Complains() == Complaints{"problem " + row.flag});
+  file = patient.Beside("missing");
+  CHECK(patient.Complains() == Complaints{"problem " + row.flag});
+  file = "";
+}
+}
+
+TEST_CASE("doctor: a log of audit events that cannot be written is told", "[program]") {
+  Patient patient;
+  std::string& file = patient.values.recommended.audit.values.log_path;
+  file = patient.Beside("audit.log");
+  CHECK(patient.Complains() == Complaints{});
+  CHECK_FALSE(std::filesystem::exists(file));
+  file = patient.Beside("missing/audit.log");
+  CHECK(patient.Complains() == Complaints{"problem audit-log-path"});
+}
+
+TEST_CASE("doctor: keys of service accounts are looked at one by one", "[program]") {
+  Patient patient;
+  const auto pair = http::NewCertificateAuthority("keys", patient.clock).value();
+  const std::string good = patient.Write("sa.key", pair.key_pem);
+  const std::string bad = patient.Write("bad.key", "nothing");
+  auto& accounts = patient.values.recommended.built_in_authentication.service_accounts;
+  accounts.issuers = {"https://issuer.example.com"};
+  accounts.key_files = {good, bad, patient.Beside("missing.key")};
+  std::filesystem::permissions(good, std::filesystem::perms::all);
+
+  CHECK(patient.Complains() == Complaints{"warning secret-file", "problem service-account-key-file",
+                                          "problem service-account-key-file"});
+  CHECK(patient.TextOf("service-account-key-file").find(bad) != std::string::npos);
+}
+
 TEST_CASE("doctor: certificates for etcd are looked at", "[program]") {
   Patient patient;
   options::EtcdOptions& etcd = patient.values.recommended.etcd;
@@ -77,6 +160,12 @@ TEST_CASE("doctor: certificates for etcd are looked at", "[program]") {
   CHECK(patient.Complains() == Complaints{"problem etcd-certfile"});
   etcd.ca_file = patient.Beside("missing");
   CHECK(patient.Complains() == Complaints{"problem etcd-cafile", "problem etcd-certfile"});
+}
+
+TEST_CASE("doctor: an unknown admission plugin is told", "[program]") {
+  Patient patient;
+  patient.values.recommended.admission.selection.disable = {"Unknown"};
+  CHECK(patient.Complains() == Complaints{"problem admission-plugins"});
 }
 
 }  // namespace apiserver::inline v0::program
