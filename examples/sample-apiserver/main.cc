@@ -1,5 +1,5 @@
 // sample-apiserver: the group wardle.example.com on the embedded store or on etcd; standalone, or
-// behind the aggregator of a cluster. `sample-apiserver doctor` says why the latter does not work.
+// behind the aggregator of a cluster. `sample-apiserver doctor` says why it does not work.
 
 #include <memory>
 

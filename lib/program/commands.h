@@ -15,9 +15,7 @@ inline constexpr std::array kCommands = {
     Command{"crd", "Print the kinds as CustomResourceDefinitions"},
     Command{"openapi", "Print the OpenAPI documents; openapi --help says which"},
     Command{"manifests", "Print the objects that deploy this server in a cluster"},
-    Command{
-        "doctor",
-        "Say why this server does not work behind an aggregator; doctor --help lists its flags"},
+    Command{"doctor", "Say why this server does not work; doctor --help lists its flags"},
     Command{"completion", "Print the completions of a shell: completion bash, zsh or fish"},
     Command{"man", "Print the manual page"},
 };

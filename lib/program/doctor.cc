@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/base/context.h"
 #include "apiserver/base/file_system.h"
@@ -15,6 +17,7 @@
 #include "apiserver/program/signals/run_until_signal.h"
 #include "program/cluster.h"
 #include "program/command_line.h"
+#include "program/examination.h"
 
 namespace apiserver::v0::program {
 
@@ -23,6 +26,8 @@ namespace {
 constexpr char kAuthenticationKubeconfig[] = "--authentication-kubeconfig";
 constexpr char kAuthorizationKubeconfig[] = "--authorization-kubeconfig";
 constexpr char kTlsCertFile[] = "--tls-cert-file";
+constexpr char kServiceName[] = "--service-name";
+constexpr char kServiceNamespace[] = "--service-namespace";
 
 struct DoctorFlags {
   std::string authentication_kubeconfig;  // Empty: the pod's.
@@ -31,6 +36,8 @@ struct DoctorFlags {
   std::string service_name;
   std::string service_namespace;
   std::string tls_cert_file;
+  bool json = false;
+  bool fix = false;
 };
 
 using ClusterClient = std::unique_ptr<client::Client>;
@@ -47,13 +54,23 @@ Result<ClusterClient> AuthorizationCluster(const DoctorFlags& flags, http::Diale
 
 // Makes `--help` show the server's flags that matter here, and doctor's own, first.
 void Arrange(CLI::App& app) {
+  const std::set<std::string> needed_flags = {
+      "--standalone",           "--data-dir", "--config", kAuthenticationKubeconfig,
+      kAuthorizationKubeconfig, kTlsCertFile};
   for (CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
-    const bool needed = option == app.get_help_ptr() || name == kAuthenticationKubeconfig ||
-                        name == kAuthorizationKubeconfig || name == kTlsCertFile;
+    const bool needed = option == app.get_help_ptr() || needed_flags.contains(option->get_name());
     option->group(needed ? "Options"
                          : "Of the server, accepted so that its command line may be given");
   }
+}
+
+// Prints the findings and returns the exit code.
+int Tell(const std::vector<delegation::Finding>& findings, bool json) {
+  (void)Print({.text = json ? delegation::RenderJson(findings) : delegation::Render(findings)});
+  const bool sick = std::ranges::any_of(findings, [](const delegation::Finding& each) {
+    return each.level == delegation::Finding::Level::kProblem;
+  });
+  return sick ? kExitFailure : kExitOk;
 }
 
 int Look(const DoctorFlags& flags, const Program& program) {
@@ -75,12 +92,34 @@ int Look(const DoctorFlags& flags, const Program& program) {
     if (!pem.ok()) return Fail(pem.status());
     doctor.serving_certificate_pem = *std::move(pem);
   }
-  const auto findings = delegation::Diagnose(Context::Background(), doctor);
-  (void)Print({.text = delegation::Render(findings)});
-  const bool sick = std::ranges::any_of(findings, [](const delegation::Finding& each) {
-    return each.level == delegation::Finding::Level::kProblem;
-  });
-  return sick ? kExitFailure : kExitOk;
+  return Tell(delegation::Diagnose(Context::Background(), doctor), flags.json);
+}
+
+void AddDoctorFlags(CLI::App& app, DoctorFlags& flags) {
+  app.add_flag("--json", flags.json, "Print one JSON document instead of lines");
+  app.add_flag("--fix", flags.fix,
+               "With --standalone, and while the server is stopped: repair modes of files, make a "
+               "missing data directory, renew the server's own certificates and its kubeconfig");
+  app.add_option(kServiceName, flags.service_name,
+                 "The Service in front of the server; APIServices are looked at then");
+  app.add_option(kServiceNamespace, flags.service_namespace, "The Service's namespace")
+      ->capture_default_str();
+}
+
+// Returns one line about a flag that the doctor of the other kind of server has. Empty: there is
+// none.
+std::string Misplaced(const CLI::App& app, const DoctorFlags& flags, bool standalone) {
+  if (!standalone) {
+    return flags.fix ? "--fix repairs a standalone server; what a cluster lacks is printed, to be "
+                       "applied with kubectl: leave out --fix, or add --standalone"
+                     : "";
+  }
+  for (const char* name : {kServiceName, kServiceNamespace}) {
+    if (app.get_option(name)->count() == 0) continue;
+    return std::string(name) +
+           " is for a server behind an aggregator: leave it out, or leave out --standalone";
+  }
+  return "";
 }
 
 }  // namespace
@@ -89,23 +128,25 @@ int Look(const DoctorFlags& flags, const Program& program) {
 int DoctorMain(int argc, const char* const* argv, const Program& program) {
   DoctorFlags flags{.service_namespace = program.service_namespace};
   Values values(program);
-  // Only a server behind an aggregator asks a cluster.
+  // Of the two kinds of servers, doctor looks at the one behind an aggregator unless it is told.
   values.recommended.standalone = false;
-  CLI::App app("Says why this server does not work behind an aggregator, and what to apply");
+  CLI::App app(
+      "Says why this server does not work behind an aggregator, and what to apply; or, with "
+      "--standalone, what is wrong with its data directory and flags");
   CliFlags server_flags(app);
   AddServerFlags(server_flags, values);
+  server_flags.AddConfigFlag();
   Arrange(app);
-  app.add_option("--service-name", flags.service_name,
-                 "The Service in front of the server; APIServices are looked at then");
-  app.add_option("--service-namespace", flags.service_namespace, "The Service's namespace")
-      ->capture_default_str();
+  AddDoctorFlags(app, flags);
   const Reading reading = server_flags.Parse(argc, argv);
   if (reading.exit) return Print(reading);
   std::string problem = FinishFlags(values);
-  if (values.recommended.standalone) {
-    problem = "doctor looks at a server behind an aggregator: leave out --standalone";
-  }
+  if (problem.empty()) problem = Misplaced(app, flags, values.recommended.standalone);
   if (!problem.empty()) return Print(Refused(problem));
+  if (values.recommended.standalone) {
+    const ExaminationOptions patient{.values = values, .program = program};
+    return Tell(flags.fix ? Repair(patient) : Examine(patient), flags.json);
+  }
   flags.authentication_kubeconfig = values.recommended.authentication.values.kubeconfig_file;
   flags.authorization_kubeconfig = values.recommended.authorization.kubeconfig_file;
   flags.tls_cert_file = values.recommended.secure_serving.tls_cert_file;

@@ -161,7 +161,10 @@ def refusals(t, args, folder):
             "--requestheader-allowed-names", " ")
     for flags, line in ((("--servcie-name=api",), "unknown flag: --servcie-name; did you mean --service-name?"),
                         (("--service-name=api", "extra"), "extra"),
-                        (("--standalone",), "error: doctor looks at a server behind an aggregator: leave out --standalone"),
+                        (("--standalone", "--service-name=api"), "error: --service-name is for a server behind an "
+                         "aggregator: leave it out, or leave out --standalone"),
+                        (("--fix",), "error: --fix repairs a standalone server; what a cluster lacks is printed, to be "
+                         "applied with kubectl: leave out --fix, or add --standalone"),
                         (("--token-auth-file=x",), "error: --token-auth-file" + knows)):
         code, said = start("doctor", *flags)
         t.check(code != 0 and line in said[0], "doctor refuses " + " ".join(flags), said)

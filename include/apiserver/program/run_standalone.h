@@ -86,10 +86,11 @@ struct Program {
 // see above. It serves until SIGINT or SIGTERM and returns after a clean stop; a second signal ends
 // the process at once. A standalone server also serves the Explorer (explorer/explorer.h) unless
 // --no-explorer is given. `<program> doctor` says what a server behind an aggregator lacks in its
-// cluster; `<program> crd`, `openapi` and `manifests` print its kinds, its documents, and the
-// objects that deploy it in a cluster, without a server, having called `install` alone; they fail
-// where that needs what `open` or `complete` has made. `<program> completion SHELL` and
-// `<program> man` print the completions of bash, zsh or fish and the manual page.
+// cluster, or with --standalone what is wrong with the data and flags of a server of its own.
+// `<program> crd`, `openapi` and `manifests` print its kinds, its documents, and the objects that
+// deploy it in a cluster, without a server, having called `install` alone; they fail where that
+// needs what `open` or `complete` has made. `<program> completion SHELL` and `<program> man` print
+// the completions of bash, zsh or fish and the manual page.
 // --config FILE names a file of flags, which those of the command line replace:
 //
 //   apiVersion: libapiserver.dev/v1alpha1
