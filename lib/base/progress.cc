@@ -17,7 +17,7 @@ constexpr std::chrono::hours kYear(365 * 24);
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> Progress::TimeLeft() const {
-  if (finished || done == 0 || total < done) return std::nullopt;
+  if (finished || done == 0 || total < done || !left.empty()) return std::nullopt;
   using Seconds = std::chrono::duration<double>;
   const double rest = static_cast<double>(total - done) / static_cast<double>(done);
   const Seconds left = std::min<Seconds>(Seconds(elapsed()) * rest, kYear);
@@ -38,7 +38,7 @@ std::string Progress::ToString() const {
   std::string text = Title();
   if (const std::string extent = Extent(); !extent.empty()) text += ": " + extent;
   if (const auto rest = TimeLeft()) {
-    text += ", " + text::FormatDuration(std::chrono::ceil<std::chrono::seconds>(*rest)) + " left";
+    text += ", " + text::FormatDuration(std::chrono::ceil<std::chrono::seconds>(*rest)) + " to go";
   }
   if (!failure.ok()) text += ": " + std::string(failure.message());
   return text;
@@ -59,12 +59,12 @@ ProgressReporter::ProgressReporter(std::shared_ptr<ProgressSink> sink, const Clo
 
 ProgressReporter::~ProgressReporter() { Finish({Reason::kServiceUnavailable, "it was given up"}); }
 
-void ProgressReporter::Restart() {
+void ProgressReporter::Restart(const Status& why) {
   auto state = state_.Lock();
   Progress& progress = state->progress;
   progress.done = progress.total = 0;
   progress.left.clear();
-  progress.failure = {};
+  progress.failure = why;
   progress.finished = false;
   progress.started = progress.at = clock_.Now();
   state->next = progress.started + kInterval;
@@ -76,7 +76,18 @@ void ProgressReporter::Announce() {
 }
 
 void ProgressReporter::Update(std::uint64_t done, std::uint64_t total, std::string_view left) {
+  Record(state_.Lock(), done, total, left);
+}
+
+void ProgressReporter::UpdateLeft(std::uint64_t left, std::string_view words) {
   auto state = state_.Lock();
+  const Progress& progress = state->progress;
+  const std::uint64_t total = std::max(progress.total, progress.done + left);
+  Record(std::move(state), total - left, total, words);
+}
+
+void ProgressReporter::Record(Guarded<State>::Locked state, std::uint64_t done, std::uint64_t total,
+                              std::string_view left) {
   Progress& progress = state->progress;
   if (progress.finished) return;
   progress.done = std::max(progress.done, done);

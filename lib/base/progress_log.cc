@@ -118,8 +118,8 @@ class ProgressLog final : public ProgressSink {
   }
 
   static Line EndLine(const Progress& progress, const Kind& kind) {
-    if (!progress.failure.ok()) return {LogLevel::kWarning, " given up", kind.jobs};
-    return {UsualLevel(progress), " finished", kind.jobs};
+    if (progress.failure.ok()) return {UsualLevel(progress), " finished", kind.jobs};
+    return {progress.routine ? LogLevel::kDebug : LogLevel::kWarning, " given up", kind.jobs};
   }
 
   Line LineBetween(const Progress& progress, bool added, bool failed_anew, Kind& kind) const {

@@ -1,6 +1,8 @@
 #include "apiserver/base/progress.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -52,8 +54,8 @@ TEST_CASE("base: a job is reported ten times a second at most, in order, and at 
     job.reporter.Update(done, 30);
   }
   job.reporter.Finish();
-  CHECK(job.heard->texts == ReportTexts{"warm-up of /p/: 10 of 30 objects, 1s left",
-                                        "warm-up of /p/: 20 of 30 objects, 1s left",
+  CHECK(job.heard->texts == ReportTexts{"warm-up of /p/: 10 of 30 objects, 1s to go",
+                                        "warm-up of /p/: 20 of 30 objects, 1s to go",
                                         "warm-up of /p/: 25 of 30 objects; finished"});
 }
 
@@ -79,6 +81,20 @@ TEST_CASE("base: what a job has done never becomes less, and its total may grow"
   CHECK(progress.total == 12);
 }
 
+TEST_CASE("base: work that comes to a job makes it longer", "[base]") {
+  ReportedJob job;
+  const auto update = [&job](std::uint64_t left) {
+    job.reporter.UpdateLeft(left);
+    return job.reporter.Get().Extent();
+  };
+  CHECK(update(5) == "0 of 5 objects");
+  CHECK(update(2) == "3 of 5 objects");
+  CHECK(update(4) == "3 of 7 objects");
+  CHECK(update(0) == "7 of 7 objects");
+  job.reporter.UpdateLeft(1, "1 watch");
+  CHECK(job.reporter.Get().Extent() == "1 watch left");
+}
+
 TEST_CASE("base: the time left follows from the clock, and is not known without a total",
           "[base]") {
   ReportedJob job;
@@ -91,6 +107,8 @@ TEST_CASE("base: the time left follows from the clock, and is not known without 
   CHECK(job.reporter.Get().TimeLeft() == 30s);
   job.clock.Advance(10s);
   CHECK(job.reporter.Get().TimeLeft() == 60s);
+  job.reporter.Update(50, 100, "50 watches");
+  CHECK(job.reporter.Get().TimeLeft() == std::nullopt);
   job.reporter.Update(100, 100);
   CHECK(job.reporter.Get().TimeLeft() == 0s);
   job.reporter.Update(101, 100);
@@ -132,7 +150,7 @@ TEST_CASE("base: a failure is reported at once, and forgotten when the job gets 
   job.clock.Advance(100ms);
   job.reporter.Update(1, 2);
   CHECK(job.heard->texts == ReportTexts{"warm-up of /p/: the engine is down",
-                                        "warm-up of /p/: 1 of 2 objects, 1s left"});
+                                        "warm-up of /p/: 1 of 2 objects, 1s to go"});
 }
 
 TEST_CASE("base: a job ends once, may begin anew, and is given up when it goes unfinished",

@@ -44,15 +44,15 @@ struct Progress {
 
   std::chrono::nanoseconds elapsed() const { return at - started; }
   // Estimates how long the rest takes if it goes on at the average speed so far. nullopt: the total
-  // is not known, nothing is done yet, or the job has finished.
+  // is not known, nothing is done yet, `left` says it, or the job has finished.
   std::optional<std::chrono::nanoseconds> TimeLeft() const;
   // Returns what the job is about: "warm-up of /registry/pods/".
   std::string Title() const;
   // Returns how far it is: "30000 of 100000 objects", "30000 objects", or `left`. Empty: nothing is
   // known yet.
   std::string Extent() const;
-  // Returns "warm-up of /registry/pods/: 30000 of 100000 objects, 7s left: <failure>", with the
-  // parts that are known.
+  // Returns "warm-up of /registry/pods/: 30000 of 100000 objects, 7s to go: <failure>", with
+  // the parts that are known.
   std::string ToString() const;
 };
 
@@ -95,12 +95,16 @@ class ProgressReporter {
   // moment ago, or ten times as long ago as the sink took for it: a slow sink costs a job a tenth
   // of its time at most. A `done` below the last one counts as that one.
   void Update(std::uint64_t done, std::uint64_t total, std::string_view left = {});
+  // The same for a job that new work may come to: what comes makes the total larger. `left` is what
+  // there is to do, `words` says it.
+  void UpdateLeft(std::uint64_t left, std::string_view words = {});
   // Reports that an attempt has failed and that the job goes on.
   void Fail(const Status& why);
   // Reports the end. Everything else is ignored after it, but Restart().
   void Finish(const Status& outcome = {});
-  // Begins a finished job anew, as the constructor does.
-  void Restart();
+  // Begins a finished job anew, as the constructor does. `why` is its failure until it makes
+  // progress.
+  void Restart(const Status& why = {});
 
   // Returns the state now.
   Progress Get() const;
@@ -114,6 +118,9 @@ class ProgressReporter {
 
   // Waits while the sink is being called, so that reports come one after another.
   Guarded<State>::Locked WhenQuiet();
+  // Takes the lock, and gives it back before the sink is called, if that is due.
+  void Record(Guarded<State>::Locked state, std::uint64_t done, std::uint64_t total,
+              std::string_view left);
   // Calls the sink without the lock.
   void Report(Guarded<State>::Locked state);
 
@@ -135,7 +142,8 @@ struct ProgressLogOptions {
 };
 
 // Returns a sink that logs and counts. A job that is over within a moment has one line, at its end;
-// the lines of routine jobs are debug lines, but for those of failures and those after `period`.
+// the lines of routine jobs are debug lines, but for those of failed attempts and those after
+// `period`.
 std::shared_ptr<ProgressSink> NewProgressLog(ProgressLogOptions options);
 
 }  // namespace apiserver::inline v0
