@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/base/progress.h"
 #include "apiserver/meta/errors.h"
 #include "apiserver/meta/validation.h"
 #include "apiserver/runtime/convert.h"
@@ -71,7 +72,8 @@ std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
   cache.store = std::move(store);
   cache.executor = config.executor;
   cache.memory = config.memory;
-  cache.on_warm_up = config.on_warm_up;
+  cache.progress =
+      config.progress != nullptr ? config.progress : NewProgressLog({.log = config.log});
   cache.predecessor = std::move(predecessor);
   if (config.metrics != nullptr) {
     CountWatchCache(config.metrics, {kind->group(), kind->plural()}, cache);

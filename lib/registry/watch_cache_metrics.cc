@@ -2,7 +2,41 @@
 
 #include <utility>
 
+#include "apiserver/base/progress.h"
+
 namespace apiserver::v0::registry {
+
+namespace {
+
+// Counts what becomes of warm-ups.
+class WarmUpCounts final : public ProgressSink {
+ public:
+  struct Series {
+    metrics::Counter& done;
+    metrics::Counter& failed;
+    metrics::Gauge& loaded;
+    metrics::Gauge& total;
+  };
+  WarmUpCounts(std::shared_ptr<metrics::Registry> registry, Series series,
+               std::shared_ptr<ProgressSink> next)
+      : registry_(std::move(registry)), series_(series), next_(std::move(next)) {}
+
+  // A failure is in one report: the next progress takes it away.
+  void Report(const Progress& progress) override {
+    if (progress.finished && progress.failure.ok()) series_.done.Add();
+    if (!progress.finished && !progress.failure.ok()) series_.failed.Add();
+    series_.loaded.Set(static_cast<double>(progress.done));
+    series_.total.Set(static_cast<double>(progress.total));
+    if (next_ != nullptr) next_->Report(progress);
+  }
+
+ private:
+  const std::shared_ptr<metrics::Registry> registry_;  // The series belong to it.
+  const Series series_;
+  const std::shared_ptr<ProgressSink> next_;
+};
+
+}  // namespace
 
 void CountWatchCache(const std::shared_ptr<metrics::Registry>& registry,
                      const runtime::GroupResource& resource, storage::cacher::Options& options) {
@@ -29,15 +63,9 @@ void CountWatchCache(const std::shared_ptr<metrics::Registry>& registry,
   auto& terminated =
       counter("terminated_watchers_total",
               "Counter of watchers closed due to unresponsiveness broken by resource type.");
-  // The counters belong to the registry, so the callbacks hold it.
-  options.on_warm_up = [registry, &done, &failed, &loaded, &total,
-                        then = std::move(options.on_warm_up)](const storage::WarmUp& progress) {
-    if (progress.ready) done.Add();
-    if (!progress.failure.ok()) failed.Add();
-    loaded.Set(static_cast<double>(progress.loaded));
-    total.Set(static_cast<double>(progress.total));
-    if (then) then(progress);
-  };
+  options.progress = std::make_shared<WarmUpCounts>(
+      registry, WarmUpCounts::Series{done, failed, loaded, total}, std::move(options.progress));
+  // The counters belong to the registry, so the callback holds it.
   options.on_slow_watch = [registry, &terminated, then = std::move(options.on_slow_watch)] {
     terminated.Add();
     if (then) then();

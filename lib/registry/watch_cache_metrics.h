@@ -8,7 +8,7 @@
 
 namespace apiserver::inline v0::registry {
 
-// Adds the counters of `registry` to the callbacks in `options`; existing callbacks are kept.
+// Puts the counters of `registry` in front of the callback and the sink in `options`.
 // k8s.io/apiserver/pkg/storage/cacher/metrics has the counters; the gauges are ours.
 void CountWatchCache(const std::shared_ptr<metrics::Registry>& registry,
                      const runtime::GroupResource& resource, storage::cacher::Options& options);

@@ -1,3 +1,4 @@
+#include "apiserver/base/progress.h"
 #include "apiserver/codec/json.h"
 #include "registry/fixture.h"
 #include "registry/human_duration.h"
@@ -30,6 +31,16 @@ meta::ListOptions Fields(std::string_view text) {
   options.field_selector = *meta::FieldSelector::Parse(text);
   return options;
 }
+
+// Keeps the text of the last report.
+class LastReport final : public ProgressSink {
+ public:
+  explicit LastReport(std::string& text) : text_(text) {}
+  void Report(const Progress& progress) override { text_ = progress.ToString(); }
+
+ private:
+  std::string& text_;
+};
 
 }  // namespace
 
@@ -182,22 +193,24 @@ TEST_CASE("registry: what a watch cache tells is counted and handed on", "[regis
   int slow = 0;
   std::string heard;
   options.on_slow_watch = [&] { ++slow; };
-  options.on_warm_up = [&](const storage::WarmUp& progress) { heard = progress.ToString(); };
+  options.progress = std::make_shared<LastReport>(heard);
   registry::CountWatchCache(registry, {"example.com", "widgets"}, options);
 
   options.on_slow_watch();
   options.on_slow_watch();
-  options.on_warm_up({.prefix = "/p/", .loaded = 7, .total = 9});
-  options.on_warm_up({.prefix = "/p/", .loaded = 9, .total = 9, .ready = true});
+  ProgressReporter warm_up(options.progress, RealClock(), {.what = "warm-up"});
+  warm_up.Fail({Reason::kTimeout, "slow"});
+  warm_up.Update(9, 9);
+  warm_up.Finish();
 
   CHECK(slow == 2);
-  CHECK(heard == "ready");
+  CHECK(heard == "warm-up: 9 of 9");
   const std::string text = registry->Serialize();
   const std::string labels = "{group=\"example.com\",resource=\"widgets\"}";
   for (const std::string& line :
        {"apiserver_terminated_watchers_total" + labels + " 2",
         "apiserver_watch_cache_initializations_total" + labels + " 1",
-        "apiserver_watch_cache_initialization_errors_total" + labels + " 0",
+        "apiserver_watch_cache_initialization_errors_total" + labels + " 1",
         "apiserver_watch_cache_loaded_objects" + labels + " 9"}) {
     INFO(text);
     CHECK(text.find(line + "\n") != std::string::npos);

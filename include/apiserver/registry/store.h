@@ -21,7 +21,10 @@
 #include "apiserver/storage/interface.h"
 #include "apiserver/storage/kv/engine.h"
 #include "apiserver/storage/value/transformer.h"
-#include "apiserver/storage/warm_up.h"
+
+namespace apiserver::inline v0 {
+class ProgressSink;
+}  // namespace apiserver::inline v0
 
 // The generic store of any kind with any strategy, over storage::Interface.
 // k8s.io/apiserver/pkg/registry/generic/registry.Store.
@@ -55,9 +58,9 @@ struct StorageConfig {
   Random* random = &SecureRandom();
   // The memory budget for the watch caches' history. Null: only each cache's own limits apply.
   std::shared_ptr<MemoryBudget> memory = nullptr;
-  // Receives the progress of each watch cache in reading its initial state; see
-  // storage::cacher::Options. Called on any thread; must not block. Empty: no reports.
-  std::function<void(const storage::WarmUp&)> on_warm_up;
+  // Receives the progress of the watch caches in reading their state; see storage::cacher::Options.
+  // Shared, as it is with the server's other jobs. Null: it is written to `log`.
+  std::shared_ptr<ProgressSink> progress = nullptr;
   // The registry of the stores' metrics. GenericAPIServer::metrics() serves them at /metrics. Null:
   // nothing is counted.
   std::shared_ptr<metrics::Registry> metrics = nullptr;

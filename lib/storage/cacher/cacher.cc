@@ -69,7 +69,7 @@ class Cacher final : public Interface {
         store_(store::NewObjectStore(options_.store, cache_.get(), WrittenShareOf(options_))),
         feed_(std::make_shared<Feed>(
             Feed::Options{options_.store.engine, options_.executor, options_.store.prefix + "/",
-                          options_.store.clock, options_.log, options_.on_warm_up,
+                          options_.store.clock, options_.log, options_.progress,
                           std::exchange(options_.predecessor, nullptr)},
             cache_)),
         bookmarks_(std::make_shared<BookmarkClock>(options_.executor, *options_.store.clock)),

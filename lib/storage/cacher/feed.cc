@@ -23,11 +23,9 @@ std::vector<const kv::Event*> PointersTo(const std::vector<kv::Event>& events) {
 Feed::Feed(Options options, std::shared_ptr<Cache> cache)
     : options_(std::move(options)),
       cache_(std::move(cache)),
-      ctx_(Context::Child(Context::Background())) {
-  auto state = state_.Lock();
-  state->since = options_.clock->Now();
-  state->progress.prefix = options_.prefix;
-}
+      ctx_(Context::Child(Context::Background())),
+      progress_(options_.progress, *options_.clock,
+                {.what = "warm-up", .subject = options_.prefix, .unit = "objects"}) {}
 
 void Feed::Start() {
   // The engine says itself if it can be observed: an engine on another machine cannot.
@@ -82,18 +80,17 @@ void Feed::Load() {
 }
 
 void Feed::End(const Status& status) {
-  WarmUp progress;
-  bool stopped = false;
+  // Before reads are woken, which answer with the failure.
+  if (status.ok()) {
+    progress_.Finish();
+  } else if (!state_.Lock()->stopped) {
+    progress_.Fail(status);
+  }
   {
     auto state = state_.Lock();
-    stopped = state->stopped;
     state->loading = state->reading = false;
     state->failures = status.ok() ? 0 : state->failures + 1;
-    state->progress.failure = status;
-    state->progress.ready = status.ok();
-    state->progress.elapsed = options_.clock->Now() - state->since;
-    progress = state->progress;
-    if (!status.ok() && !stopped) {
+    if (!status.ok() && !state->stopped) {
       // Each failure doubles the delay up to kRetryMax, so that a broken engine is not asked
       // without pause.
       const auto delay = std::min(kRetryMin * (1 << std::min(state->failures - 1, 5)), kRetryMax);
@@ -103,18 +100,6 @@ void Feed::End(const Status& status) {
     }
   }
   state_.NotifyAll();
-  if (stopped) return;
-  if (status.ok()) {
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(progress.elapsed);
-    Log(*options_.log, LogLevel::kInfo, "watch cache is ready",
-        {{"prefix", options_.prefix},
-         {"objects", std::to_string(progress.loaded)},
-         {"milliseconds", std::to_string(ms.count())}});
-  } else {
-    Log(*options_.log, LogLevel::kWarning, "watch cache cannot be loaded; it is tried again",
-        {{"prefix", options_.prefix}, {"why", status.ToString()}});
-  }
-  if (options_.on_warm_up) options_.on_warm_up(progress);
 }
 
 // The state has what was observed before, too, since it has all that was acknowledged.
@@ -126,7 +111,7 @@ std::optional<Feed::Loaded> Feed::TakeOver() {
   Loaded loaded;
   for (const StoredState::Value& value : state->values) loaded.tree.Put(cache_->NewEntry(value));
   loaded.revision = state->revision;
-  Tell(loaded.tree.size(), loaded.tree.size());
+  progress_.Update(loaded.tree.size(), loaded.tree.size());
   return loaded;
 }
 
@@ -140,27 +125,10 @@ Result<Feed::Loaded> Feed::ReadAll() {
     if (!page) break;
     if (total == 0) total = page->count;
     for (const kv::KeyValue& kv : page->kvs) loaded.tree.Put(cache_->NewEntry(kv));
-    Tell(loaded.tree.size(), total);
+    progress_.Update(loaded.tree.size(), total);
   }
   loaded.revision = reader.revision();
   return loaded;
-}
-
-void Feed::Tell(std::size_t loaded, std::size_t total) {
-  WarmUp progress;
-  {
-    auto state = state_.Lock();
-    state->progress.loaded = loaded;
-    state->progress.total = total;
-    state->progress.elapsed = options_.clock->Now() - state->since;
-    progress = state->progress;
-  }
-  if (loaded == total) return;  // A full count is reported by End().
-  Log(*options_.log, LogLevel::kInfo, "watch cache is being loaded",
-      {{"prefix", options_.prefix},
-       {"objects", std::to_string(loaded)},
-       {"of", std::to_string(total)}});
-  if (options_.on_warm_up) options_.on_warm_up(progress);
 }
 
 void Feed::Finish(Loaded loaded) {
@@ -220,11 +188,7 @@ void Feed::Lose(const Status& why) {
       {{"prefix", options_.prefix}, {"why", why.ToString()}});
   // Open watches end: the cache cannot tell which events it will have missed.
   cache_->Close();
-  {
-    auto state = state_.Lock();
-    state->progress = {.prefix = options_.prefix, .failure = why};
-    state->since = options_.clock->Now();
-  }
+  progress_.Restart(why);
   PostLoad();
 }
 
@@ -239,17 +203,10 @@ bool Feed::WaitReady(const Context& ctx, Clock::Monotonic deadline) const {
   return cache_->ready();
 }
 
-WarmUp Feed::warm_up() const {
-  auto state = state_.Lock();
-  WarmUp progress = state->progress;
-  if (!progress.ready) progress.elapsed = options_.clock->Now() - state->since;
-  return progress;
-}
-
 // Follows calculateRetryAfterForUnreadyCache of Go's cacher: the longer it takes, the later clients
 // ask again.
 int Feed::RetryAfterSeconds() const {
-  const double down = std::chrono::duration<double>(warm_up().elapsed).count();
+  const double down = std::chrono::duration<double>(warm_up().elapsed()).count();
   return static_cast<int>(std::clamp(std::exp(0.06 * down), 1.0, 30.0));
 }
 
@@ -285,6 +242,7 @@ void Feed::Stop() {
     auto state = state_.Lock();
     state.Wait([&] { return !state->reading; });
   }
+  progress_.Finish(Status(Reason::kServiceUnavailable, "the watch cache is stopped"));
   cache_->Close();
 }
 

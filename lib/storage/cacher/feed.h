@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,9 +10,9 @@
 
 #include "apiserver/base/executor.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/progress.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/storage/interface.h"
-#include "apiserver/storage/warm_up.h"
 #include "storage/cacher/cache.h"
 
 namespace apiserver::inline v0::storage::cacher {
@@ -31,7 +30,7 @@ class Feed final : public Wakeable,
     std::string prefix;
     const Clock* clock;
     LogSink* log;
-    std::function<void(const WarmUp&)> on_warm_up;
+    std::shared_ptr<ProgressSink> progress;
     std::shared_ptr<Interface> predecessor;  // As cacher::Options has it.
   };
   Feed(Options options, std::shared_ptr<Cache> cache);
@@ -44,7 +43,7 @@ class Feed final : public Wakeable,
   bool WaitReady(const Context& ctx, Clock::Monotonic deadline) const;
   // True if every write that the engine has acknowledged is in the cache.
   bool observes() const { return observes_; }
-  WarmUp warm_up() const;
+  Progress warm_up() const { return progress_.Get(); }
   // Returns when a refused client should retry; the longer the cache has been down, the later: as
   // Go's watch cache, clamp(exp(0.06 * seconds), 1, 30).
   int RetryAfterSeconds() const;
@@ -69,8 +68,6 @@ class Feed final : public Wakeable,
     bool reading = false;  // The engine is being read right now.
     bool stopped = false;
     int failures = 0;  // The number of failures in a row.
-    WarmUp progress;
-    Clock::Monotonic since = {};  // The time when it was last ready, or was begun.
     // The time of the last request for progress, when the cache had seen asked_at.
     Clock::Monotonic asked = {};
     kv::Revision asked_at = 0;
@@ -96,7 +93,6 @@ class Feed final : public Wakeable,
   Result<Loaded> ReadAll();
   // Returns the predecessor's state, which is asked once. nullopt: there is none.
   std::optional<Loaded> TakeOver();
-  void Tell(std::size_t loaded, std::size_t total);
   // Gives a state to the cache, and the commits observed meanwhile.
   void Finish(Loaded loaded);
   Status FollowFrom(kv::Revision revision);
@@ -107,6 +103,8 @@ class Feed final : public Wakeable,
   const Context ctx_;  // The context of all work of this feed; cancelled by Stop().
   bool observes_ = false;
   Guarded<State> state_;
+  ProgressReporter
+      progress_;  // A job from the beginning, or the loss of the log, until it is ready.
   Guarded<Inbox> inbox_;
   // The last member, since the engine may call until it is destroyed.
   Guarded<std::unique_ptr<kv::Observation>> observation_;

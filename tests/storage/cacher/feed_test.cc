@@ -1,15 +1,37 @@
 #include <array>
+#include <atomic>
+#include <functional>
 
+#include "apiserver/base/progress.h"
 #include "apiserver/testing/storage/fault_engine.h"
 #include "storage/backends.h"
 
 // How a cache gets its state, loses it and gets it back.
 using namespace apiserver;  // NOLINT: a test.
 using storage::ListOptions;
-using storage::WarmUp;
 using testing::NamesOf;
 
 namespace {
+
+// Calls a function for each report.
+class Told final : public ProgressSink {
+ public:
+  explicit Told(std::function<void(const Progress&)> tell) : tell_(std::move(tell)) {}
+  void Report(const Progress& progress) override { tell_(progress); }
+
+ private:
+  const std::function<void(const Progress&)> tell_;
+};
+
+// A clock that goes on by a tenth of a second whenever it is looked at.
+class HastyClock final : public Clock {
+ public:
+  Monotonic Now() const override { return Monotonic(std::chrono::milliseconds(100) * ++looks_); }
+  Wall WallNow() const override { return RealClock().WallNow(); }
+
+ private:
+  mutable std::atomic<int> looks_ = 0;
+};
 
 // A cacher over an engine that is followed and fails when it is told to.
 struct Followed {
@@ -29,10 +51,11 @@ struct Followed {
     options.store.prefix = "/p";
     options.executor = pool.get();
     options.fresh_wait = fresh_wait;
-    options.on_warm_up = [this](const WarmUp& progress) {
-      told.Lock()->push_back(progress.ToString());
+    options.store.clock = clock;
+    options.progress = std::make_shared<Told>([this](const Progress& progress) {
+      told.Lock()->push_back(progress.finished && progress.failure.ok() ? "ready" : progress.ToString());
       told.NotifyAll();
-    };
+    });
     cacher = storage::cacher::New(options);
   }
   bool Heard(std::string_view text) {
@@ -48,6 +71,7 @@ struct Followed {
   }
 
   Context ctx = Context::Background();
+  const Clock* clock = &RealClock();
   runtime::KindPtr kind = testing::NewWidgetKind();
   std::chrono::milliseconds fresh_wait = std::chrono::seconds(10);
   std::unique_ptr<ThreadPool> pool = NewThreadPool({"cacher", 2});
@@ -68,8 +92,8 @@ TEST_CASE("storage.cacher: an engine that is down at first is tried until it is 
   followed.Create("one");
   followed.faults->FailRanges(1, kDown);
   followed.Open();
-  REQUIRE(followed.Heard("warming up /p/: the engine is down"));
-  CHECK(followed.cacher->Ready().message() == "warming up /p/: the engine is down");
+  REQUIRE(followed.Heard("warm-up of /p/: the engine is down"));
+  CHECK(followed.cacher->Ready().message() == "warm-up of /p/: the engine is down");
   REQUIRE(followed.Heard("ready"));
   CHECK(followed.cacher->Ready().ok());
   CHECK(NamesOf(followed.cacher->GetList(followed.ctx, "/", {})) == "one");
@@ -82,7 +106,7 @@ TEST_CASE("storage.cacher: while there is no state, pages and objects come from 
   followed.faults->FailRanges(1'000, kDown);
   followed.fresh_wait = std::chrono::milliseconds(200);
   followed.Open();
-  REQUIRE(followed.Heard("warming up /p/: the engine is down"));
+  REQUIRE(followed.Heard("warm-up of /p/: the engine is down"));
   const Status list = followed.cacher->GetList(followed.ctx, "/", {}).status();
   CHECK(list.reason() == Reason::kTooManyRequests);
   CHECK(list.message() == "storage is (re)initializing: the engine is down");
@@ -97,10 +121,12 @@ TEST_CASE("storage.cacher: while there is no state, pages and objects come from 
 }
 
 TEST_CASE("storage.cacher: a large state is read in pages, and each is told", "[storage.cacher]") {
+  HastyClock clock;
   Followed followed;
+  followed.clock = &clock;
   for (int i = 0; i < 10'001; ++i) followed.Create("o" + std::to_string(i));
   followed.Open();
-  CHECK(followed.Heard("warming up /p/: 10000 of 10001 objects"));
+  CHECK(followed.Heard("warm-up of /p/: 10000 of 10001 objects, 1s to go"));
   CHECK(followed.Heard("ready"));
   CHECK(followed.cacher->GetList(followed.ctx, "/", {})->items.size() == 10'001);
 }

@@ -170,7 +170,7 @@ TEST_CASE("storage.cacher: a thread that waits for a revision is woken by anothe
                                      .prefix = "/p/",
                                      .clock = &RealClock(),
                                      .log = &NullLogSink(),
-                                     .on_warm_up = {}},
+                                     .progress = {}},
       cache);
   feed->Start();
   REQUIRE(cache->ready());

@@ -10,7 +10,10 @@
 #include "apiserver/base/log.h"
 #include "apiserver/base/memory_budget.h"
 #include "apiserver/storage/store/store.h"
-#include "apiserver/storage/warm_up.h"
+
+namespace apiserver::inline v0 {
+class ProgressSink;
+}  // namespace apiserver::inline v0
 
 namespace apiserver::inline v0::storage::cacher {
 
@@ -38,9 +41,10 @@ struct Options {
   // that it has in memory is taken over instead of read from the engine; it is let go then. Null:
   // the state is read.
   std::shared_ptr<Interface> predecessor;
-  // Reports the progress of reading the state: page by page, when it is ready, and when it fails.
-  // Called on any thread; must not block and must not call the storage. Empty: no reports.
-  std::function<void(const WarmUp&)> on_warm_up;
+  // Receives the progress of reading the state, a job "warm-up" of the prefix, which fails and is
+  // tried again until it succeeds (base/progress.h). Must not call the storage. Shared, as it is
+  // with other caches. Null: there are no reports.
+  std::shared_ptr<ProgressSink> progress;
   // Called for each slow watch that is closed, on the thread that reads its stream, which may be an
   // I/O loop's: it must not block and must not call the storage. Empty: no calls.
   std::function<void()> on_slow_watch;
