@@ -154,6 +154,7 @@ registry::StorageConfig Server::Storage(storage::kv::Engine& engine) {
           .clock = config_.clock,
           .random = config_.random,
           .memory = memory_,
+          .progress = progress_,
           .metrics = metrics_,
           .log = config_.log};
 }
@@ -271,15 +272,19 @@ Status Server::InstallHealthChecks() {
   RETURN_IF_ERROR(AddHealthCheck({.name = "storage",
                                   .check = [this](const Context&) { return StorageReady(); },
                                   .livez = false}));
-  RETURN_IF_ERROR(
-      AddHealthCheck({.name = "shutdown",
-                      .check = [this](const Context&) -> Status {
-                        if (!signals_.shutdown_initiated.Signaled()) return {};
-                        return {Reason::kServiceUnavailable, "process is shutting down"};
-                      },
-                      .healthz = false,
-                      .livez = false},
-                     /*pool=*/nullptr));
+  RETURN_IF_ERROR(AddHealthCheck({.name = "shutdown",
+                                  .check = [this](const Context&) -> Status {
+                                    if (!signals_.shutdown_initiated.Signaled()) return {};
+                                    std::string text = "process is shutting down";
+                                    const std::string left = in_flight_.left().ToString();
+                                    if (signals_.not_accepting_new_request.Signaled() &&
+                                        !left.empty())
+                                      text += ": " + left + " left";
+                                    return {Reason::kServiceUnavailable, std::move(text)};
+                                  },
+                                  .healthz = false,
+                                  .livez = false},
+                                 /*pool=*/nullptr));
   for (const Health* health : {&healthz_, &livez_, &readyz_}) {
     RETURN_IF_ERROR(InstallHealth(*health));
   }

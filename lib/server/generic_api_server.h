@@ -10,6 +10,7 @@
 #include "apiserver/server/server.h"
 #include "server/added_handler.h"
 #include "server/api_documents.h"
+#include "server/counted_progress.h"
 #include "server/debug_socket.h"
 #include "server/equivalent_resources.h"
 #include "server/filter_chain.h"
@@ -110,7 +111,7 @@ class Server final : public GenericAPIServer {
   Status StartParts();
   Status Listen();
   Status FollowCertificates();
-  void LogProgress();
+  void LogReadiness(std::uint64_t reports_before);
 
   // Return the parameters of the server's parts for the constructor.
   endpoints::Environment Environment() const;
@@ -144,6 +145,9 @@ class Server final : public GenericAPIServer {
   // The metrics of health checks, which are scraped more often than the rest.
   const std::shared_ptr<metrics::Registry> slis_ = metrics::NewRegistry();
   const std::unique_ptr<Auditing> auditing_ = Auditing::Of(config_, *metrics_);
+  // Logs through `log_` if it is the server's own, so it must not outlive the server then.
+  const std::shared_ptr<CountedProgress> progress_ = std::make_shared<CountedProgress>(
+      config_.progress ? config_.progress : NewProgressLog({.log = &log_, .metrics = metrics_}));
   RequestMetrics request_metrics_{*metrics_};
   const EquivalentResources equivalents_{routes_, sources_};
   Owner own_;  // The server as the first handler of its chain.
@@ -171,7 +175,7 @@ class Server final : public GenericAPIServer {
   std::unique_ptr<http::Listener> listener_;
   std::unique_ptr<DebugSocket> debug_socket_;   // Null: none.
   std::unique_ptr<WatchedFiles> certificates_;  // Null: no files to follow.
-  Guarded<Executor::Cancel> progress_;
+  Guarded<Executor::Cancel> readiness_;         // Of the next LogReadiness().
   // The Context of hooks; cancelled when the server stops.
   Context running_ = Context::Child(Context::Background());
   // The Context of health checks, which run until the last request is answered.

@@ -12,7 +12,7 @@ namespace apiserver::v0::server {
 
 namespace {
 
-constexpr std::chrono::seconds kProgressPeriod(5);
+constexpr std::chrono::seconds kReadinessPeriod(5);
 // Limits the last flush: a collector that does not answer must not keep a server from stopping.
 constexpr std::chrono::seconds kTraceFlushGrace(5);
 
@@ -52,14 +52,18 @@ Status Server::Listen() {
   return {};
 }
 
-// Logs every few seconds what the storages wait for, until all are ready.
-void Server::LogProgress() {
+// Logs every few seconds what the storages wait for, until all are ready. Jobs that get on have
+// lines of their own, so it is silent after new reports.
+void Server::LogReadiness(std::uint64_t reports_before) {
   const Status ready = StorageReady();
   if (ready.ok()) return;
-  Log(*config_.log, LogLevel::kInfo, "not ready yet", {{"why", std::string(ready.message())}});
-  auto progress = progress_.Lock();
+  const std::uint64_t reports = progress_->reports();
+  if (reports == reports_before) {
+    Log(*config_.log, LogLevel::kInfo, "not ready yet", {{"why", std::string(ready.message())}});
+  }
+  auto next = readiness_.Lock();
   if (signals_.shutdown_initiated.Signaled()) return;
-  *progress = pool_->PostAfter(kProgressPeriod, [this] { LogProgress(); });
+  *next = pool_->PostAfter(kReadinessPeriod, [this, reports] { LogReadiness(reports); });
 }
 
 Status Server::Start() {
@@ -76,7 +80,7 @@ Status Server::StartParts() {
   RETURN_IF_ERROR(Listen());
   RETURN_IF_ERROR(post_start_.Run({*this, running_}, *config_.log));
   signals_.mux_and_discovery_complete.Signal();
-  LogProgress();
+  LogReadiness(progress_->reports());
   return {};
 }
 
@@ -94,7 +98,9 @@ void Server::Stop() {
             .grace = config_.shutdown_grace,
             .watch_grace = config_.shutdown_watch_termination_grace,
             .send_retry_after = config_.shutdown_send_retry_after},
-           {.context = {*this, running_},
+           {.name = config_.name,
+            .progress = progress_,
+            .context = {*this, running_},
             .pre_shutdown_hooks = started_ ? pre_shutdown_ : none,
             .in_flight = in_flight_,
             .listener = listener_.get(),
@@ -106,7 +112,7 @@ void Server::Stop() {
            signals_);
   if (debug_socket_) debug_socket_->Stop();
   certificates_ = nullptr;
-  if (auto cancel = std::exchange(*progress_.Lock(), nullptr)) cancel();
+  if (auto cancel = std::exchange(*readiness_.Lock(), nullptr)) cancel();
   flow_control_.Stop();
   checks_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
   // The storages go before the pool, which runs their timers. No lock is held: a storage waits for

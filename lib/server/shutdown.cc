@@ -1,6 +1,7 @@
 #include "server/shutdown.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "apiserver/base/clock.h"
@@ -35,23 +36,67 @@ void DelayAndRunHooks(const ShutdownOptions& options, const ShutdownParts& parts
   hooks.Join();
 }
 
+// Reports how many requests are left while a server drains. A server without any has no such job.
+class DrainProgress {
+ public:
+  explicit DrainProgress(const ShutdownParts& parts) : parts_(parts) { Tell(); }
+
+  void Tell() {
+    const InFlight::Left left = parts_.in_flight.left();
+    const std::size_t all = left.watches + left.requests;
+    const bool first = !job_ && all > 0;
+    if (first) {
+      job_.emplace(
+          parts_.progress, RealClock(),
+          ProgressReporter::Job{.what = "drain", .subject = parts_.name, .unit = "requests"});
+    }
+    if (!job_) return;
+    job_->UpdateLeft(all, left.ToString());
+    if (first) job_->Announce();
+  }
+  // Calls `wait` with short times until it returns true; false: `longest` has passed.
+  bool TellWhile(milliseconds longest, const std::function<bool(milliseconds)>& wait) {
+    const Clock::Monotonic until = RealClock().Now() + longest;
+    for (;;) {
+      const auto left = std::chrono::ceil<milliseconds>(until - RealClock().Now());
+      if (wait(std::clamp(left, milliseconds(0), ProgressReporter::kInterval))) return true;
+      if (left <= ProgressReporter::kInterval) return false;
+      Tell();
+    }
+  }
+  void Finish(bool drained) {
+    Tell();
+    if (job_) job_->Finish(drained ? Status() : Status(Reason::kTimeout, "its time is over"));
+  }
+
+ private:
+  const ShutdownParts& parts_;
+  std::optional<ProgressReporter> job_;
+};
+
 // Returns whether all requests were answered in time.
 bool Drain(const ShutdownOptions& options, const ShutdownParts& parts, LifecycleSignals& signals) {
   const Clock::Monotonic until = RealClock().Now() + options.grace;
+  DrainProgress progress(parts);
   const bool listener_first = parts.listener != nullptr && !options.send_retry_after;
   // Connections are drained before any request on them is refused, so that clients move their next
   // requests in time.
   if (listener_first) parts.listener->Drain();
-  parts.in_flight.EndLongRunning(options.watch_grace);
+  parts.in_flight.EndLongRunning(options.watch_grace, [&progress] { progress.Tell(); });
   if (listener_first) {
-    (void)parts.listener->WaitUntilNoConnections(std::min(kLastRequests, options.grace));
+    (void)progress.TellWhile(std::min(kLastRequests, options.grace), [&parts](milliseconds step) {
+      return parts.listener->WaitUntilNoConnections(step);
+    });
   }
   parts.in_flight.Close();
   const auto left = std::chrono::ceil<milliseconds>(until - RealClock().Now());
-  const bool drained = parts.in_flight.WaitUntilEmpty(std::max(left, milliseconds(0)));
+  const bool drained = progress.TellWhile(
+      std::max(left, milliseconds(0)),
+      [&parts](milliseconds step) { return parts.in_flight.WaitUntilEmpty(step); });
+  progress.Finish(drained);
   if (!drained) {
     Log(signals.log, LogLevel::kWarning, "requests were still running when the server stopped",
-        {{"requests", std::to_string(parts.in_flight.size())}});
+        {{"requests", parts.in_flight.left().ToString()}});
   }
   return drained;
 }

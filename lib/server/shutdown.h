@@ -2,8 +2,11 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <string>
 
 #include "apiserver/base/context.h"
+#include "apiserver/base/progress.h"
 #include "apiserver/http/in_process.h"
 #include "apiserver/http/listener.h"
 #include "server/hooks.h"
@@ -25,7 +28,9 @@ struct ShutdownOptions {
 
 // The parts of a server that a shutdown uses; all must outlive it.
 struct ShutdownParts {
-  HookContext context;  // Its Context is cancelled when nothing new is accepted.
+  std::string name;                        // The server's name, for reports.
+  std::shared_ptr<ProgressSink> progress;  // Receives the job "drain". Null: no reports.
+  HookContext context;                     // Its Context is cancelled when nothing new is accepted.
   Hooks& pre_shutdown_hooks;
   InFlight& in_flight;
   http::Listener* listener = nullptr;  // Null: in process only.

@@ -55,7 +55,8 @@ std::size_t InFlight::EndsPerSecond(std::size_t count, std::chrono::milliseconds
   return std::max(of_grace, kEndsPerSecondMin);
 }
 
-void InFlight::EndLongRunning(std::chrono::milliseconds grace) {
+void InFlight::EndLongRunning(std::chrono::milliseconds grace,
+                              const std::function<void()>& on_step) {
   // Contexts are cancelled without the lock: a request that ends calls Leave().
   std::vector<Context> running;
   {
@@ -75,6 +76,7 @@ void InFlight::EndLongRunning(std::chrono::milliseconds grace) {
     if (i > 0 && i % at_once == 0 && RealClock().Now() < until) {
       Notification never;
       (void)never.WaitFor(kEndsTick);
+      if (on_step) on_step();
     }
     running[i].Cancel({Reason::kServiceUnavailable, "the server is shutting down"});
   }
@@ -99,9 +101,19 @@ bool InFlight::WaitUntilEmpty(std::chrono::milliseconds longest) {
   });
 }
 
-std::size_t InFlight::size() const {
+InFlight::Left InFlight::left() const {
   auto state = state_.Lock();
-  return state->short_running + state->long_running.size();
+  return {.watches = state->long_running.size(), .requests = state->short_running};
+}
+
+std::string InFlight::Left::ToString() const {
+  const auto count = [](std::size_t number, const char* one, const char* many) {
+    return number == 0 ? "" : std::to_string(number) + (number == 1 ? one : many);
+  };
+  std::string text = count(watches, " watch", " watches");
+  const std::string rest = count(requests, " request", " requests");
+  if (!text.empty() && !rest.empty()) text += ", ";
+  return text + rest;
 }
 
 }  // namespace apiserver::v0::server

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <unordered_map>
 
 #include "apiserver/base/context.h"
@@ -20,14 +22,25 @@ class InFlight {
     kProbe,  // Health and metrics: answered to the end, and not waited for.
   };
 
+  // The requests that a shutdown waits for.
+  struct Left {
+    std::size_t watches = 0;  // And other long requests.
+    std::size_t requests = 0;
+
+    // Returns "37 watches, 2 requests"; "" if there are none.
+    std::string ToString() const;
+  };
+
   // Registers a request. Zero: the server stops, and the request must be refused. Otherwise pass
   // the id to Leave().
   std::uint64_t Enter(const Context& ctx, Kind kind);
   void Leave(std::uint64_t id);
 
   // Refuses long requests from now on and cancels the running ones: all at once, or spread over
-  // `grace`, but not fewer than 200 a second. Waits until the last was cancelled.
-  void EndLongRunning(std::chrono::milliseconds grace);
+  // `grace`, but not fewer than 200 a second. Waits until the last was cancelled, and calls
+  // `on_step` after each of its pauses. Null: it is not called.
+  void EndLongRunning(std::chrono::milliseconds grace,
+                      const std::function<void()>& on_step = nullptr);
   // Refuses all requests but probes from now on; calls EndLongRunning if that has not happened.
   void Close();
   // Refuses all requests from now on; waits for probes, at most for `longest`.
@@ -36,7 +49,7 @@ class InFlight {
   // left.
   bool WaitUntilEmpty(std::chrono::milliseconds longest);
   // Returns the number of requests without probes.
-  std::size_t size() const;
+  Left left() const;
 
   // Returns how many long requests are cancelled a second, of `count` within `grace`.
   static std::size_t EndsPerSecond(std::size_t count, std::chrono::milliseconds grace);
