@@ -22,7 +22,8 @@ Status Check(const std::string& path) {
   ASSIGN_OR_RETURN(const std::uint64_t format, database->Number(kFormatKey, 0));
   // The first opening was interrupted before it wrote the format; the next one does.
   if (database->fresh() && format == 0) return {};
-  ASSIGN_OR_RETURN(const Recovered found, Recover(options, *database));
+  ProgressReporter silent(nullptr, options.clock, OpeningJob(options));
+  ASSIGN_OR_RETURN(const Recovered found, Recover(options, *database, silent));
   return CheckFloor(env, path, found.state.revision);
 }
 

@@ -82,6 +82,7 @@ void Committer::Run() {
     } else if (!broken_ && trimmer_->Pending(compacted_)) {
       TrimWhileIdle();
     }
+    if (!broken_) TellOfTrimming();
     Mend();
   } while (Take(ops));
 }
@@ -222,9 +223,19 @@ Status Committer::Reopen() {
   if (const auto open = store_.database.Get()) RETURN_IF_ERROR(open->Probe());
   trimmer_.reset();
   store_.database.Close();
+  ProgressReporter::Job job = OpeningJob(store_.options);
+  job.routine = true;  // It may be tried every second, and the log knows that the store is broken.
+  ProgressReporter opening(store_.options.progress, store_.options.clock, std::move(job));
+  opening.Announce();
+  Status status = OpenAgain(opening);
+  opening.Finish(status);
+  return status;
+}
+
+Status Committer::OpenAgain(ProgressReporter& opening) {
   ASSIGN_OR_RETURN(auto opened, store_.OpenDatabase());
   store_.database.Set(std::move(opened));
-  ASSIGN_OR_RETURN(Recovered found, Recover(store_.options, *store_.database.Get()));
+  ASSIGN_OR_RETURN(Recovered found, Recover(store_.options, *store_.database.Get(), opening));
   return Adopt(std::move(found));
 }
 
@@ -265,6 +276,22 @@ void Committer::TrimWhileIdle() {
   if (!status.ok()) return Break(status);
   auto state = store_.state.Lock();
   state->history_bytes -= std::min(freed_bytes, state->history_bytes);
+}
+
+void Committer::TellOfTrimming() {
+  const std::uint64_t left = trimmer_->Left(compacted_);
+  if (left > 0 && !compaction_) {
+    compaction_.emplace(store_.options.progress, store_.options.clock,
+                        ProgressReporter::Job{.what = "compaction",
+                                              .subject = store_.options.path,
+                                              .unit = "changes",
+                                              .routine = true});
+  }
+  if (!compaction_) return;
+  compaction_->UpdateLeft(left);
+  if (left > 0) return;
+  compaction_->Finish();
+  compaction_.reset();
 }
 
 void Committer::CompactByPolicy() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "apiserver/base/progress.h"
 #include "apiserver/base/sync.h"
 #include "storage/kv/history_policy.h"
 #include "storage/kv/lease_table.h"
@@ -65,9 +66,12 @@ class Committer {
   // Opens the database anew if that is needed and due.
   void Mend();
   Status Reopen();
+  Status OpenAgain(ProgressReporter& opening);
   // Shows the writes that `found` has and the state has not.
   Status Adopt(Recovered found);
   void TrimWhileIdle();
+  // Reports how many compacted changes are still on disk.
+  void TellOfTrimming();
   void CompactByPolicy();
   void ExpireSoon();
   static void Answer(Op& op, const Status& failed);
@@ -76,6 +80,7 @@ class Committer {
   kv::LeaseTable leases_;
   kv::HistoryPolicy history_;
   std::optional<Trimmer> trimmer_;
+  std::optional<ProgressReporter> compaction_;  // Set while there is something to trim.
   Revision compacted_ = 0;  // Equals the state's; only the committer changes it.
   bool broken_ = false;
   bool lost_ = false;  // Broken and beyond repair.

@@ -236,6 +236,20 @@ Result<std::unique_ptr<kv::Observation>> RocksEngine::Observe(std::string_view p
   return store_->observers.Add(prefix, observer, state->revision);
 }
 
+Result<std::unique_ptr<kv::Engine>> OpenStore(std::shared_ptr<Store> store,
+                                              ProgressReporter& opening) {
+  ASSIGN_OR_RETURN(auto database, store->OpenDatabase());
+  ASSIGN_OR_RETURN(Recovered recovered, Recover(store->options, *database, opening));
+  // Checked before the store is used: an older state must not be served, nor written to.
+  const kv::Revision revision = recovered.state.revision;
+  RETURN_IF_ERROR(CheckFloor(store->env, store->options.path, revision));
+  RETURN_IF_ERROR(RaiseFloor(store->env, store->options.path, revision));
+  store->database.Set(std::move(database));
+  store->log = ChangeLog::New(recovered.state.revision, recovered.state.revision + 1);
+  *store->state.Lock() = std::move(recovered.state);
+  return std::make_unique<RocksEngine>(std::move(store), std::move(recovered));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<kv::Engine>> Open(Options options) {
@@ -245,16 +259,13 @@ Result<std::unique_ptr<kv::Engine>> Open(Options options) {
 Result<std::unique_ptr<kv::Engine>> OpenOver(rocksdb::Env& env, Options options) {
   if (options.path.empty()) return Status(Reason::kInvalid, "the store needs a path");
   auto store = std::make_shared<Store>(std::move(options), env);
-  ASSIGN_OR_RETURN(auto database, store->OpenDatabase());
-  ASSIGN_OR_RETURN(Recovered recovered, Recover(store->options, *database));
-  // Checked before the store is used: an older state must not be served, nor written to.
-  const kv::Revision revision = recovered.state.revision;
-  RETURN_IF_ERROR(CheckFloor(env, store->options.path, revision));
-  RETURN_IF_ERROR(RaiseFloor(env, store->options.path, revision));
-  store->database.Set(std::move(database));
-  store->log = ChangeLog::New(recovered.state.revision, recovered.state.revision + 1);
-  *store->state.Lock() = std::move(recovered.state);
-  return std::make_unique<RocksEngine>(std::move(store), std::move(recovered));
+  ProgressReporter opening(store->options.progress, store->options.clock,
+                           OpeningJob(store->options));
+  // RocksDB reads its log first, and says nothing of how far it is.
+  opening.Announce();
+  auto engine = OpenStore(std::move(store), opening);
+  opening.Finish(engine.status());
+  return engine;
 }
 
 }  // namespace apiserver::v0::storage::rocks

@@ -10,6 +10,9 @@
 namespace apiserver::v0::storage::rocks {
 namespace {
 
+// The versions that are read between two updates of the progress.
+constexpr std::uint64_t kVersionsPerUpdate = 1024;
+
 Status CheckFormat(const Options& options, Database& database) {
   ASSIGN_OR_RETURN(const std::uint64_t format, database.Number(kFormatKey, 0));
   if (format == kFormat) return Status::Ok();
@@ -58,7 +61,9 @@ Result<kv::LeaseTable> ReadLeases(const Database& database, Clock::Monotonic now
 }
 
 // Builds the index of live keys: the newest version of each key is the live one.
-Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, Revision& newest) {
+Status ReadData(const Database& database, ProgressReporter& opening, State& state,
+                kv::LeaseTable& leases, Revision& newest) {
+  std::uint64_t read = 0;
   std::string key_before;
   Revision kept = 0;
   auto it = database.Iterate(database.data());
@@ -67,6 +72,7 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
     const auto head = TakeVersionHead(value);
     auto parts = DecodeDataKey(View(it->key()));
     if (!parts || !head) return NewCorruptError("a version cannot be read");
+    if (++read % kVersionsPerUpdate == 0) opening.Update(read, 0);
     newest = std::max(newest, parts->revision);
     if (parts->revision > state.compacted) ++kept;
     // Versions of a key come newest first, so this one is history.
@@ -86,6 +92,7 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
     state.live.Put(LiveRef(live));
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the keys");
+  opening.Update(read, 0);
   // Every revision is one version, and none is trimmed from the last compaction on.
   const Revision made = newest - std::max<Revision>(state.compacted, 1);
   if (kept == made) return Status::Ok();
@@ -95,7 +102,11 @@ Status ReadData(const Database& database, State& state, kv::LeaseTable& leases, 
 
 }  // namespace
 
-Result<Recovered> Recover(const Options& options, Database& database) {
+ProgressReporter::Job OpeningJob(const Options& options) {
+  return {.what = "opening", .subject = options.path, .unit = "versions"};
+}
+
+Result<Recovered> Recover(const Options& options, Database& database, ProgressReporter& opening) {
   RETURN_IF_ERROR(CheckFormat(options, database));
   Recovered found;
   ASSIGN_OR_RETURN(found.leases, ReadLeases(database, options.clock.Now()));
@@ -106,7 +117,7 @@ Result<Recovered> Recover(const Options& options, Database& database) {
   found.oldest_change = state.revision;
   RETURN_IF_ERROR(ReadLogEnds(database, found.oldest_change, newest_change));
   Revision newest_version = state.revision;
-  RETURN_IF_ERROR(ReadData(database, state, found.leases, newest_version));
+  RETURN_IF_ERROR(ReadData(database, opening, state, found.leases, newest_version));
   // Both are written in one batch, and the last change is never trimmed.
   if (newest_version != newest_change || state.compacted > newest_change) {
     return NewCorruptError("the last change is revision " + std::to_string(newest_change) +

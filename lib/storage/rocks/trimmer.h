@@ -2,7 +2,9 @@
 
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 
 #include "storage/rocks/store.h"
@@ -20,12 +22,20 @@ class Trimmer {
 
   // True if there is anything below `compacted`.
   bool Pending(Revision compacted) const { return next_ < compacted; }
+  // Returns the number of changes on disk below `compacted`.
+  std::uint64_t Left(Revision compacted) const {
+    const Revision next = std::max(next_, kFirstChange);
+    return compacted > next ? static_cast<std::uint64_t>(compacted - next) : 0;
+  }
   // Adds the deletions of up to `count` changes to `batch`, and the bytes of the deleted values to
   // `freed_bytes`. They count as done; if the batch fails the engine writes no more anyway.
   Status Add(rocksdb::WriteBatch& batch, Revision compacted, std::size_t count,
              std::size_t& freed_bytes);
 
  private:
+  // Revision 1 is the empty store.
+  static constexpr Revision kFirstChange = 2;
+
   Status Refill(const Database& database, Revision compacted);
 
   Store& store_;
