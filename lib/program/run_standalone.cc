@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "apiserver/base/directory_lock.h"
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
+#include "apiserver/base/progress.h"
 #include "apiserver/base/random.h"
 #include "apiserver/base/verbosity.h"
 #include "apiserver/explorer/explorer.h"
@@ -29,6 +31,7 @@
 #include "program/export.h"
 #include "program/groups.h"
 #include "program/man_page.h"
+#include "program/progress_bar.h"
 
 namespace apiserver::v0::program {
 
@@ -39,7 +42,8 @@ constexpr std::chrono::seconds kShutdownGrace(4);
 constexpr std::chrono::seconds kClientCaPeriod(1);
 
 // RocksDB and etcd keep objects over restarts; memory is for trying things out.
-Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const Values& values, LogSink& log) {
+Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(
+    const Values& values, const std::shared_ptr<ProgressSink>& progress, LogSink& log) {
   if (values.storage == "memory") return storage::memory::NewEngine();
   if (values.storage == "etcd") {
     const options::EtcdOptions& etcd = values.recommended.etcd;
@@ -51,7 +55,8 @@ Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(const Values& values, Lo
                                 .compaction_interval = etcd.compaction_interval,
                                 .log = log});
   }
-  return storage::rocks::Open({.path = values.data_dir + "/rocks"});
+  return storage::rocks::Open(
+      {.path = values.data_dir + "/rocks", .log = log, .progress = progress});
 }
 
 using ClientAuthorities = std::shared_ptr<Variable<std::string>>;
@@ -137,6 +142,12 @@ server::Config NewConfig(const Program& program, VerbositySink& log) {
   return config;
 }
 
+// Null: standard error is not a terminal.
+std::shared_ptr<ProgressBar> BarOnStandardError() {
+  const char* const term = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): one thread yet
+  return NewProgressBar(STDERR_FILENO, term != nullptr ? term : "");
+}
+
 // 0700: the directory holds keys.
 Result<std::unique_ptr<DirectoryLock>> LockDataDir(const Values& values) {
   RETURN_IF_ERROR(RealFileSystem().MakeDirectories(values.data_dir, 0700));
@@ -160,7 +171,9 @@ Result<std::unique_ptr<server::GenericAPIServer>> NewServer(const Program& progr
 // storage before the log.
 Status Serve(Values& values, const Program& program, int& exit_code) {
   const auto standard_error = NewStderrLogSink(LogLevel::kDebug);
-  const auto log = std::make_unique<VerbositySink>(*standard_error, values.v);
+  const std::shared_ptr<ProgressBar> bar = BarOnStandardError();
+  LogAboveBar above_bar(*standard_error, bar.get());
+  const auto log = std::make_unique<VerbositySink>(above_bar, values.v);
   // The server uses what these own, and they log: they are destroyed after it and before the log.
   const auto identifiers = NewBufferedRandom(SecureRandom());
   const auto tokens = program.tokens ? program.tokens : std::make_shared<groups::TokenObjects>();
@@ -171,10 +184,14 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   if (program.complete) RETURN_IF_ERROR(program.complete(values.recommended));
   const auto client_ca = std::make_shared<Variable<std::string>>("");
   ASSIGN_OR_RETURN(const server::Standalone standalone, NewStandalone(values, client_ca));
-  ASSIGN_OR_RETURN(const auto engine, OpenEngine(values, *log));
+  // The engine opens before there is a server, so both are given the same sink.
+  const auto progress =
+      NewProgressLog({.log = log.get(), .metrics = standalone.metrics, .next = bar});
+  ASSIGN_OR_RETURN(const auto engine, OpenEngine(values, progress, *log));
 
   server::Config config = NewConfig(program, *log);
   standalone.Apply(config);
+  config.progress = progress;
   values.recommended.built_in_authentication.service_accounts.getter = tokens;
   values.recommended.built_in_authentication.secrets = tokens->BootstrapSecrets();
   const options::Environment environment{.in_cluster = InPod(), .log = log.get()};
@@ -194,7 +211,11 @@ Status Serve(Values& values, const Program& program, int& exit_code) {
   if (values.explorer) RETURN_IF_ERROR(explorer::Install(*api));
   RETURN_IF_ERROR(api->PrepareRun());
 
-  exit_code = RunUntilSignal(*api, [&] { Announce(values, program, standalone, api->port()); });
+  exit_code = RunUntilSignal(
+      *api, [&] { Announce(values, program, standalone, api->port()); },
+      [&bar] {
+        if (bar != nullptr) bar->Hide();
+      });
   return {};
 }
 

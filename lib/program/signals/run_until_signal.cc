@@ -78,7 +78,8 @@ void BlockSignals() {
 
 // Waits for signals on this thread; requests run on the server's own. The start and readiness may
 // have to wait for a storage on another machine.
-int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready) {
+int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>& on_ready,
+                   const std::function<void()>& on_stop) {
   RaiseOpenFilesLimit();
   const ServiceManager manager;
   const sigset_t signals = StopSignals();
@@ -95,6 +96,7 @@ int RunUntilSignal(server::GenericAPIServer& server, const std::function<void()>
     }
   }
   manager.Notify("STOPPING=1");
+  if (on_stop) on_stop();
   std::fprintf(stderr, "stopping\n");
   // A second signal means that the user does not want to wait.
   std::thread([signals] {
