@@ -395,6 +395,10 @@ void LoopListener::Stop(std::chrono::milliseconds grace) {
 
 Result<std::unique_ptr<Listener>> Listen(ListenerOptions options, const Service& service) {
   if (service.pool == nullptr) return Status(Reason::kInvalid, "a service needs a pool");
+  if (options.socket >= 0) {
+    ASSIGN_OR_RETURN(const int fd, AdoptListener(options.socket));
+    return std::make_unique<LoopListener>(std::move(options), service, fd);
+  }
   ASSIGN_OR_RETURN(const Address address, ParseAddress(options.address, options.port));
   ASSIGN_OR_RETURN(const int fd, OpenListener(address));
   return std::make_unique<LoopListener>(std::move(options), service, fd);

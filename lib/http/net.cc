@@ -1,6 +1,7 @@
 #include "http/net.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -156,6 +157,20 @@ Result<int> OpenListener(const Address& address) {
   const std::string where = "listen on " + FormatAddress(address);
   if (bind(fd, address.get(), address.size) != 0) return CloseWith(fd, where, errno);
   if (listen(fd, kBacklog) != 0) return CloseWith(fd, where, errno);
+  return fd;
+}
+
+Result<int> AdoptListener(int fd) {
+  int listens = 0;
+  socklen_t size = sizeof(listens);
+  const bool known = getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0;
+  const int flags = fcntl(fd, F_GETFL);
+  if (!known || listens == 0 || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+      fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+    if (flags >= 0) close(fd);
+    return Status(Reason::kInvalid,
+                  "descriptor " + std::to_string(fd) + " is no stream socket that listens");
+  }
   return fd;
 }
 

@@ -35,6 +35,9 @@ std::string JoinHostPort(const std::string& host, int port);
 
 // Opens a bound, listening, non-blocking socket. kConflict: the address is taken.
 Result<int> OpenListener(const Address& address);
+// Takes over a stream socket that listens, and makes it non-blocking and close-on-exec. kInvalid:
+// it is none; it is closed then.
+Result<int> AdoptListener(int fd);
 // Returns the address that a socket is bound to.
 Address LocalAddress(int fd);
 // Sets TCP_NODELAY, and keep-alive probes after three minutes, as Go does.

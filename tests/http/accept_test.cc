@@ -1,12 +1,16 @@
 // Row 73 of docs/security.md.
 // Connections that come while a listener's loops are busy: a kernel's queue that nobody empties
 // overflows, and a client whose first packet is dropped tries again after a whole second.
-#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <catch2/catch.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "http/net.h"
 #include "support.h"
 
 namespace http_test {
@@ -124,6 +128,41 @@ TEST_CASE("http: a stop closes what waits for its handshake", "[http]") {
 
   CHECK(held.server().listener().connections() == 0);
   for (const auto& client : clients) CHECK(client->ReadAll().empty());
+}
+
+TEST_CASE("http: a socket of the host's is served, and keeps clients while it is not", "[http]") {
+  const int hosts = OpenListener(ParseAddress("127.0.0.1", 0).value()).value();
+  const int port = PortOf(LocalAddress(hosts));
+  TestService service([](Exchange& exchange) { return Answer(exchange, "served"); });
+  auto first = Listen({.address = "::1", .port = 1, .socket = dup(hosts)}, service.service).value();
+  CHECK(first->port() == port);
+  const std::string request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  RawClient before(port);
+  before.Send(request);
+  CHECK(before.ReadAll().ends_with("served"));
+  first->Stop(kPatience);
+
+  RawClient between(port);
+  between.Send(request);
+  const auto second = Listen({.socket = dup(hosts)}, service.service).value();
+
+  CHECK(between.ReadAll().ends_with("served"));
+  CHECK(fcntl(hosts, F_GETFD) >= 0);
+  second->Stop(kPatience);
+  close(hosts);
+}
+
+TEST_CASE("http: a descriptor that does not listen is refused and closed", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "served"); });
+  const int connects = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  for (const int fd : {connects, file}) {
+    const Status refused = Listen({.socket = fd}, service.service).status();
+    CHECK(refused.reason() == Reason::kInvalid);
+    CHECK(refused.message() ==
+          "descriptor " + std::to_string(fd) + " is no stream socket that listens");
+    CHECK(fcntl(fd, F_GETFD) < 0);
+  }
 }
 
 }  // namespace

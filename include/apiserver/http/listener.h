@@ -19,6 +19,11 @@ struct ListenerOptions {
   // its owner may connect to.
   std::string address = "127.0.0.1";
   int port = 0;  // Zero picks a free one; see Listener::port().
+  // A stream socket of the host's that is bound and listens, for example one that systemd passes.
+  // It is used instead of one at `address` and `port`, which then only describe it. Listen() owns
+  // it from the call on, also after an error, and sets it non-blocking and close-on-exec. Where
+  // another process has it, too, connections that come after Drain() wait there. Negative: none.
+  int socket = -1;
   // Null: plain HTTP, for tests (h2c with prior knowledge and HTTP/1.1).
   std::shared_ptr<ServerTls> tls = {};
   std::size_t threads = 1;  // Loops; connections are dealt to them in turn.
@@ -67,7 +72,8 @@ class Listener {
   virtual std::size_t connections() const = 0;
 };
 
-// Binds and starts. `service` must outlive the listener. kConflict: the address is taken.
+// Binds and starts. `service` must outlive the listener. kConflict: the address is taken. kInvalid:
+// the address is none, or ListenerOptions::socket does not listen.
 Result<std::unique_ptr<Listener>> Listen(ListenerOptions options, const Service& service);
 
 }  // namespace apiserver::inline v0::http
