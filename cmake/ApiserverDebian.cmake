@@ -66,8 +66,8 @@ and keeps objects in memory, on RocksDB or in etcd.")
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_SECTION net)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_RECOMMENDS tzdata)
-  # Empty until the tree has a unit for it.
-  file(GLOB units ${PROJECT_SOURCE_DIR}/packaging/systemd/*.service)
+  file(GLOB units ${PROJECT_SOURCE_DIR}/packaging/systemd/*.service
+    ${PROJECT_SOURCE_DIR}/packaging/systemd/*.socket)
   install(FILES ${units} DESTINATION lib/systemd/system COMPONENT apiserver-sample EXCLUDE_FROM_ALL)
   install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/sample-apiserver.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT apiserver-sample EXCLUDE_FROM_ALL)

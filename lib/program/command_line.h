@@ -25,6 +25,7 @@ struct Values {
   bool explorer = true;
   options::FlagPtr explorer_flag;
   std::uint32_t v = 0;  // Log verbosity; debug lines are logged from 4 on.
+  int socket = -1;      // The one that the service manager has passed: ListenerOptions::socket.
   std::string default_data_dir;
   std::function<void(options::FlagSet&)> add_program_flags;  // Program::add_flags.
 };

@@ -96,7 +96,7 @@ class FlagsExamination {
       case EADDRINUSE:
         examination_.Add(Level::kProblem, "secure-port", where + " is taken by another program",
                          "Stop that program, which `ss -ltnp` names, or give another "
-                         "--secure-port.");
+                         "--secure-port. A socket that systemd holds for this server is right.");
         return;
       case EADDRNOTAVAIL:
         examination_.Add(Level::kProblem, "secure-port", host + " is no address of this machine",

@@ -17,6 +17,7 @@
 #include "apiserver/base/random.h"
 #include "apiserver/base/verbosity.h"
 #include "apiserver/explorer/explorer.h"
+#include "apiserver/program/signals/passed_socket.h"
 #include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
 #include "apiserver/storage/etcd/engine.h"
@@ -70,7 +71,20 @@ Result<server::Standalone> NewStandalone(const Values& values, const ClientAutho
   server::StandaloneOptions standalone;
   values.recommended.secure_serving.ApplyTo(standalone);
   if (!ClientCaFile(values).empty()) standalone.client_ca = client_ca;
-  return server::NewStandalone(standalone);
+  auto made = server::NewStandalone(standalone);
+  if (made.ok()) made->serving.socket = values.socket;
+  return made;
+}
+
+// Lets the server listen on the socket that the service manager has passed, if there is one. Its
+// address takes the place of that of the flags, in certificates and kubeconfigs, too.
+Status UsePassedSocket(Values& values) {
+  ASSIGN_OR_RETURN(const auto passed, TakePassedSocket());
+  if (!passed) return {};
+  values.socket = passed->fd;
+  values.recommended.secure_serving.bind_address = passed->address;
+  values.recommended.secure_serving.secure_port = passed->port;
+  return {};
 }
 
 // Returns what puts the contents of --client-ca-file into `bundle` whenever the file changes. Null:
@@ -239,6 +253,7 @@ int RunStandalone(int argc, const char* const* argv, const Program& program) {
   BlockSignals();
   CommandLine line = ParseCommandLine(argc, argv, program);
   if (line.reading.exit) return Print(line.reading);
+  if (const Status status = UsePassedSocket(line.values); !status.ok()) return Fail(status);
   int exit_code = kExitOk;
   const Status served = Serve(line.values, program, exit_code);
   return served.ok() ? exit_code : Fail(served);

@@ -91,6 +91,8 @@ struct Program {
 // deploy it in a cluster, without a server, having called `install` alone; they fail where that
 // needs what `open` or `complete` has made. `<program> completion SHELL` and `<program> man` print
 // the completions of bash, zsh or fish and the manual page.
+// A TCP socket that systemd passes (signals/passed_socket.h) is listened on instead of one at
+// --bind-address and --secure-port.
 // --config FILE names a file of flags, which those of the command line replace:
 //
 //   apiVersion: libapiserver.dev/v1alpha1
