@@ -73,6 +73,7 @@ class Patient {
   std::string Beside(const std::string& name) const { return folder_ + "/" + name; }
   std::string Write(const std::string& name, const std::string& text) const {
     const std::string path = Beside(name);
+    std::filesystem::remove(path);  // Only root could overwrite it.
     std::ofstream(path) << text;
     std::filesystem::permissions(path, std::filesystem::perms::owner_read);
     return path;
