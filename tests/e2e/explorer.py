@@ -283,6 +283,32 @@ def scrolls(t, page, server, rows):
             "End goes to the last row", page.evaluate(TEXT % "[aria-selected=true]"))
 
 
+def starts_over(t, page, api):
+    """The server has forgotten the page's revision: it says so by an event, then by its answer, then not any more."""
+    page.evaluate("""(() => {
+      const fetched = window.fetch;
+      const status = { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 };
+      const answer = (body, code) => new Response(JSON.stringify(body) + '\\n',
+        { status: code, headers: { 'Content-Type': 'application/json' } });
+      const answers = [answer({ type: 'ERROR', object: status }, 200), answer(status, 410)];
+      window.asked = [];
+      window.fetch = (url, options) => {
+        if (!url.includes('/flunders')) return fetched(url, options);
+        const watches = url.includes('watch=1');
+        window.asked.push(watches ? 'watch' : 'list');
+        return watches && answers.length ? Promise.resolve(answers.shift()) : fetched(url, options);
+      };
+    })()""")
+    place(page, resource=GROUP + "/flunders", namespace="default", labels="app=web")
+    t.check(page.wait("window.asked.length >= 6 && " + STATE + ".includes('1 object · live')"),
+            "a list whose revision is gone is read again", page.evaluate("window.asked.join() + " + STATE))
+    api.call("POST", FLUNDERS % "default", flunder("later", labels={"app": "web"}))
+    t.check(page.wait(ROWS + " === 2"), "and followed", page.evaluate(TEXT % ".grid"))
+    t.check(page.evaluate("window.asked.join()") == "list,watch,list,watch,list,watch", "with one request each",
+            page.evaluate("window.asked.join()"))
+    api.call("DELETE", FLUNDERS % "default" + "/later")
+
+
 def connects_again(t, page, server, api):
     """A server that comes back, in memory, has forgotten the page's revision and its objects."""
     place(page, resource=GROUP + "/flunders", namespace="default")
@@ -395,6 +421,7 @@ def main():
             edits(t, page, api)
             tabs(t, page)
             creates(t, page, api)
+            starts_over(t, page, api)
             modules(t, page)
             themes(t, page)
             scrolls(t, page, server, args.rows)

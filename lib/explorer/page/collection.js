@@ -50,12 +50,16 @@ export class Collection {
   }
 
   async run() {
-    for (let failures = 0; !this.stopped.signal.aborted;) {
+    for (let failures = 0, expired = 0; !this.stopped.signal.aborted;) {
       try {
         await this.list();
         failures = 0;
         if (!this.resource.can("watch")) return this.become("listed");
+        const began = performance.now();
         await this.follow();
+        // A server that has forgotten the list at once may do so again.
+        expired = performance.now() - began < WATCH_MS_MIN ? expired + 1 : 0;
+        if (expired) await this.pause(expired - 1);
       } catch (error) {
         if (this.stopped.signal.aborted) return;
         if (FINAL_CODES.has(error.code)) return this.become("refused", error);
