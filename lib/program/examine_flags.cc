@@ -91,7 +91,8 @@ class FlagsExamination {
     const std::string where = http::FormatAddress(*address);
     switch (const int error = BindError(*address); error) {
       case 0:
-        examination_.Add(Level::kOk, "secure-port", where + " is free");
+        examination_.Add(Level::kOk, "secure-port",
+                         port != 0 ? where + " is free" : host + " has free ports");
         return;
       case EADDRINUSE:
         examination_.Add(Level::kProblem, "secure-port", where + " is taken by another program",
