@@ -201,10 +201,10 @@ struct Config {
   // The metrics of the server, for hosts whose authenticator or other parts count before there is a
   // server. Null: the server makes a registry of its own.
   std::shared_ptr<metrics::Registry> metrics = nullptr;
-  // Receives the progress of the server's long jobs: the warm-up of its caches and the drain when it
-  // stops (base/progress.h); a host gives it to the engine as well. Shared, since the engine opens
-  // before there is a server. Null: NewProgressLog() with the server's log and metrics, which a host
-  // may put in front of a sink of its own.
+  // Receives the progress of the server's long jobs: the warm-up of its caches and the drain when
+  // it stops (base/progress.h); a host gives it to the engine as well. Shared, since the engine
+  // opens before there is a server. Null: NewProgressLog() with the server's log and metrics, which
+  // a host may put in front of a sink of its own.
   std::shared_ptr<ProgressSink> progress = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
@@ -278,8 +278,8 @@ class GenericAPIServer : public Handler {
   // The metrics that GET /metrics shows, for registry::StorageConfig and the host's own ones.
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;
   // Returns how stores of this server keep their objects in `engine`: with its pool, memory budget,
-  // metrics, progress, clock, randomness and log. What else there is to say (prefix, encryption) is set in
-  // the result. The engine must outlive the stores, and so must the server.
+  // metrics, progress, clock, randomness and log. What else there is to say (prefix, encryption) is
+  // set in the result. The engine must outlive the stores, and so must the server.
   virtual registry::StorageConfig Storage(storage::kv::Engine& engine) = 0;
 };
 

@@ -53,7 +53,8 @@ struct Followed {
     options.fresh_wait = fresh_wait;
     options.store.clock = clock;
     options.progress = std::make_shared<Told>([this](const Progress& progress) {
-      told.Lock()->push_back(progress.finished && progress.failure.ok() ? "ready" : progress.ToString());
+      told.Lock()->push_back(progress.finished && progress.failure.ok() ? "ready"
+                                                                        : progress.ToString());
       told.NotifyAll();
     });
     cacher = storage::cacher::New(options);
