@@ -76,7 +76,14 @@ void Feed::Load() {
   if (!loaded.ok()) return End(loaded.status());
   const kv::Revision revision = loaded->revision;
   Finish(std::move(*loaded));
-  End(observes_ ? Status() : FollowFrom(revision + 1));
+  if (observes_) return End({});
+  const Status followed = FollowFrom(revision + 1);
+  End(followed);
+  if (!followed.ok()) return;
+  // Not before End(): a tail that has lost its place already begins a new load.
+  options_.executor->Post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->OnWake();
+  });
 }
 
 void Feed::End(const Status& status) {
@@ -155,9 +162,6 @@ Status Feed::FollowFrom(kv::Revision revision) {
     if (state->stopped) return Status(Reason::kServiceUnavailable, "the watch cache is stopped");
     state->tail = std::move(tail);
   }
-  options_.executor->Post([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->OnWake();
-  });
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "apiserver/base/progress.h"
 #include "apiserver/testing/storage/fault_engine.h"
 #include "storage/backends.h"
+#include "storage/forwarding_engine.h"
 
 // How a cache gets its state, loses it and gets it back.
 using namespace apiserver;  // NOLINT: a test.
@@ -85,7 +86,65 @@ struct Followed {
 
 const Status kDown(Reason::kServiceUnavailable, "the engine is down");
 
+// An engine whose log has been compacted by the time that it is followed for the first time.
+class Overtaken final : public testing::ForwardingEngine {
+ public:
+  Overtaken(storage::kv::Engine& inner, std::function<void()> overtake)
+      : ForwardingEngine(inner), overtake_(std::move(overtake)) {}
+  Result<std::unique_ptr<storage::kv::Tail>> NewTail(std::string_view prefix,
+                                                     storage::kv::Revision from) override {
+    if (overtake_) std::exchange(overtake_, nullptr)();
+    return ForwardingEngine::NewTail(prefix, from);
+  }
+
+ private:
+  std::function<void()> overtake_;
+};
+
+// Runs tasks at once, on the thread that posts them.
+class AtOnce final : public Executor {
+ public:
+  void Post(Task task) override { task(); }
+  Cancel PostAfter(std::chrono::nanoseconds, Task) override {
+    return [] {};
+  }
+  bool may_block() const override { return true; }
+  bool Inside() const override { return true; }
+};
+
 }  // namespace
+
+TEST_CASE("storage.cacher: a log that is compacted while the state is read is begun anew",
+          "[storage.cacher]") {
+  const Context ctx = Context::Background();
+  const auto kind = testing::NewWidgetKind();
+  const auto engine = storage::memory::NewEngine();
+  const auto remote = testing::storage::NewRemoteEngine(*engine);
+  const auto store = storage::store::New({.engine = engine.get(), .kind = kind, .prefix = "/p"});
+  const auto create = [&](std::string_view name) {
+    const auto object = testing::NewWidget(kind, name, "ns");
+    REQUIRE(store->Create(ctx, "/ns/" + std::string(name), *object, {}).ok());
+  };
+  create("one");
+  Overtaken overtaken(*remote, [&] {
+    create("two");
+    create("three");
+    REQUIRE(engine->Compact(ctx, 4).ok());
+  });
+  AtOnce executor;
+  storage::cacher::Options options;
+  options.store = {.engine = &overtaken, .kind = kind, .prefix = "/p"};
+  options.executor = &executor;
+
+  const auto cacher = storage::cacher::New(options);
+
+  CHECK(cacher->Ready().ok());
+  ListOptions any;
+  any.resource_version = "0";
+  CHECK(NamesOf(cacher->GetList(ctx, "/", any)) == "one three two");
+  cacher->Stop();
+  engine->Stop();
+}
 
 TEST_CASE("storage.cacher: an engine that is down at first is tried until it is up",
           "[storage.cacher]") {
@@ -143,8 +202,7 @@ TEST_CASE("storage.cacher: a log that was compacted away is begun anew", "[stora
   options.resource_version = "2";
   auto stream = *followed.cacher->Watch(followed.ctx, "/", options);
   followed.told.Lock()->clear();
-  // The pool's threads are held up while history goes by. Once both stand still, the feed's first
-  // turn is over, which was posted before the feed said that it is ready.
+  // The pool's threads are held up while history goes by. Once both stand still, the load is over.
   for (Notification& one : held) {
     followed.pool->Post([&one, &go] {
       one.Notify();
