@@ -172,17 +172,7 @@ def flags_of_pod(helm, port, kubeconfig):
     return flags + ["--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig]
 
 
-def give_role(helm):
-    """Kubernetes makes this Role in each cluster, our kube-apiserver does not yet."""
-    helm.kubectl("create", "-f", "-", given=json.dumps(
-        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
-         "metadata": {"name": "extension-apiserver-authentication-reader", "namespace": "kube-system"},
-         "rules": [{"apiGroups": [""], "resources": ["configmaps"],
-                    "resourceNames": ["extension-apiserver-authentication"], "verbs": ["get", "list", "watch"]}]}))
-
-
 def used(t, helm, server, port, pair):
-    give_role(helm)
     for name in ("tls.crt", "tls.key"):
         with open(os.path.join(helm.folder, name), "wb") as file:
             file.write(base64.b64decode(pair[name]))

@@ -9,8 +9,10 @@
 #include "apiserver/authz/union.h"
 #include "apiserver/base/sync.h"
 #include "apiserver/groups/authorization.h"
+#include "apiserver/groups/core.h"
 #include "apiserver/groups/rbac.h"
 #include "apiserver/http/in_process.h"
+#include "apiserver/server/install.h"
 #include "apiserver/storage/memory/engine.h"
 
 namespace rbac_server {
@@ -72,6 +74,14 @@ RbacServer::RbacServer(Options options) : rbac_(authz::rbac::NewRbacAuthorizer()
                  .bootstrap = options.bootstrap});
   INFO(installed.ToString());
   REQUIRE(installed.ok());
+  if (options.namespaces) {
+    auto kinds = apiserver::groups::core::ClusterResources(apiserver::RealClock());
+    REQUIRE(kinds.ok());
+    const auto kinds_installed = apiserver::server::InstallKinds(
+        *server_, server_->Storage(*options.engine), *std::move(kinds));
+    INFO(kinds_installed.status().ToString());
+    REQUIRE(kinds_installed.ok());
+  }
   REQUIRE(apiserver::groups::authorization::Install(*server_, authorizer, rbac_).ok());
   REQUIRE(server_->PrepareRun().ok());
   const auto started = server_->Start();

@@ -16,6 +16,8 @@ namespace rbac_server {
 
 struct Options {
   bool bootstrap = true;
+  // Whether it serves namespaces, too.
+  bool namespaces = false;
   // Where objects live; null: an engine of its own.
   apiserver::storage::kv::Engine* engine = nullptr;
   // Asked where RBAC allows nothing; null: nobody is.

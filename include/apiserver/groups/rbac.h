@@ -27,7 +27,8 @@ struct Options {
   // the user's own rights (verbs `escalate` and `bind`).
   std::shared_ptr<const auth::Authorizer> authorizer;
   // If set, the default roles and bindings are created, and completed if parts are missing:
-  // cluster-admin, admin, edit, view, system:discovery and so on.
+  // cluster-admin, admin, edit, view, system:discovery and so on. If the server serves namespaces,
+  // also those of kube-system and kube-public: extension-apiserver-authentication-reader and so on.
   bool bootstrap = true;
   LogSink* log = &NullLogSink();  // Must outlive the server.
 };

@@ -11,6 +11,15 @@ using Words = std::vector<std::string>;
 
 const char* const kAuthentication = "authentication.k8s.io";
 const char* const kAuthorization = "authorization.k8s.io";
+const char* const kSystem = "kube-system";
+const char* const kPublic = "kube-public";
+// The roles of kube-system and kube-public.
+const char* const kAuthenticationReader = "extension-apiserver-authentication-reader";
+const char* const kLockingManager = "system::leader-locking-kube-controller-manager";
+const char* const kLockingScheduler = "system::leader-locking-kube-scheduler";
+const char* const kBootstrapSigner = "system:controller:bootstrap-signer";
+const char* const kCloudProvider = "system:controller:cloud-provider";
+const char* const kTokenCleaner = "system:controller:token-cleaner";
 
 PolicyRule May(Words verbs, const char* group, Words resources) {
   return {.verbs = std::move(verbs), .api_groups = {group}, .resources = std::move(resources)};
@@ -21,6 +30,23 @@ Words Read() { return {"get", "list", "watch"}; }
 Words Write() { return {"create", "delete", "deletecollection", "patch", "update"}; }
 Words ReadWrite() {
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+}
+
+PolicyRule MayNamed(Words verbs, const char* resource, std::string name) {
+  return {.verbs = std::move(verbs),
+          .api_groups = {""},
+          .resources = {resource},
+          .resource_names = {std::move(name)}};
+}
+PolicyRule MayRecordEvents() {
+  return {.verbs = {"create", "patch", "update"},
+          .api_groups = {"", "events.k8s.io"},
+          .resources = {"events"}};
+}
+std::vector<PolicyRule> MayElectLeaders() {
+  const char* const group = "coordination.k8s.io";
+  const Words verbs{"create", "get", "list", "update", "watch"};
+  return {May(verbs, group, {"leases"}), May(verbs, group, {"leasecandidates"})};
 }
 
 // Returns the roles of every user that may log in, or that may not.
@@ -93,13 +119,61 @@ std::vector<BootstrapRole> BootstrapRoles() {
 std::vector<BootstrapBinding> BootstrapBindings() {
   const std::string authenticated(auth::kAllAuthenticated);
   return {
-      {"cluster-admin", {std::string(auth::kSystemPrivilegedGroup)}},
-      {"system:monitoring", {"system:monitoring"}},
-      {"system:discovery", {authenticated}},
-      {"system:basic-user", {authenticated}},
-      {"system:public-info-viewer", {authenticated, std::string(auth::kAllUnauthenticated)}},
-      {"system:service-account-issuer-discovery",
-       {std::string(auth::serviceaccount::kAllServiceAccountsGroup)}},
+      {.role = "cluster-admin", .groups = {std::string(auth::kSystemPrivilegedGroup)}},
+      {.role = "system:monitoring", .groups = {"system:monitoring"}},
+      {.role = "system:discovery", .groups = {authenticated}},
+      {.role = "system:basic-user", .groups = {authenticated}},
+      {.role = "system:public-info-viewer",
+       .groups = {authenticated, std::string(auth::kAllUnauthenticated)}},
+      {.role = "system:service-account-issuer-discovery",
+       .groups = {std::string(auth::serviceaccount::kAllServiceAccountsGroup)}},
+  };
+}
+
+std::vector<std::string> BootstrapNamespaces() { return {kPublic, kSystem}; }
+
+// Follows namespace_policy.go of upstream's bootstrappolicy.
+std::vector<BootstrapRole> BootstrapRolesInNamespaces() {
+  return {
+      {.name = kAuthenticationReader,
+       .namespace_ = kSystem,
+       .rules = {MayNamed(Read(), "configmaps", "extension-apiserver-authentication")}},
+      {.name = kBootstrapSigner, .namespace_ = kSystem, .rules = {May(Read(), "", {"secrets"})}},
+      {.name = kCloudProvider,
+       .namespace_ = kSystem,
+       .rules = {May({"create", "get", "list", "watch"}, "", {"configmaps"})}},
+      {.name = kTokenCleaner,
+       .namespace_ = kSystem,
+       .rules = {May({"delete", "get", "list", "watch"}, "", {"secrets"}), MayRecordEvents()}},
+      {.name = kLockingManager, .namespace_ = kSystem, .rules = MayElectLeaders()},
+      {.name = kLockingScheduler, .namespace_ = kSystem, .rules = MayElectLeaders()},
+      {.name = kBootstrapSigner,
+       .namespace_ = kPublic,
+       .rules = {May(Read(), "", {"configmaps"}),
+                 MayNamed({"update"}, "configmaps", "cluster-info"), MayRecordEvents()}},
+  };
+}
+
+std::vector<BootstrapBinding> BootstrapBindingsInNamespaces() {
+  const std::string manager = "system:kube-controller-manager";
+  const std::string scheduler = "system:kube-scheduler";
+  return {
+      {.role = kAuthenticationReader,
+       .name = std::string("system::") + kAuthenticationReader,
+       .namespace_ = kSystem,
+       .users = {manager, scheduler}},
+      {.role = kLockingManager,
+       .namespace_ = kSystem,
+       .users = {manager},
+       .service_accounts = {"kube-controller-manager", "leader-election-controller"}},
+      {.role = kLockingScheduler,
+       .namespace_ = kSystem,
+       .users = {scheduler},
+       .service_accounts = {"kube-scheduler"}},
+      {.role = kBootstrapSigner, .namespace_ = kSystem, .service_accounts = {"bootstrap-signer"}},
+      {.role = kCloudProvider, .namespace_ = kSystem, .service_accounts = {"cloud-provider"}},
+      {.role = kTokenCleaner, .namespace_ = kSystem, .service_accounts = {"token-cleaner"}},
+      {.role = kBootstrapSigner, .namespace_ = kPublic, .service_accounts = {"bootstrap-signer"}},
   };
 }
 

@@ -16,6 +16,7 @@ inline constexpr std::string_view kAutoUpdate = "rbac.authorization.kubernetes.i
 
 struct BootstrapRole {
   std::string name;
+  std::string namespace_ = "";  // Empty: it is a ClusterRole.
   std::vector<authz::rbac::PolicyRule> rules = {};
   // The role "admin", "edit" or "view" that its rules are aggregated to. Empty: none.
   std::string aggregate_to = "";
@@ -24,11 +25,20 @@ struct BootstrapRole {
 };
 
 struct BootstrapBinding {
-  std::string role;  // Also the binding's name.
-  std::vector<std::string> groups;
+  std::string role;
+  std::string name = "";        // Empty: the role's name.
+  std::string namespace_ = "";  // Of the role and the binding. Empty: both are for the cluster.
+  std::vector<std::string> groups = {};
+  std::vector<std::string> users = {};
+  std::vector<std::string> service_accounts = {};  // Of the namespace kube-system.
 };
 
 std::vector<BootstrapRole> BootstrapRoles();
 std::vector<BootstrapBinding> BootstrapBindings();
+
+// The namespaces, and the roles and bindings in them, of a server that serves namespaces.
+std::vector<std::string> BootstrapNamespaces();
+std::vector<BootstrapRole> BootstrapRolesInNamespaces();
+std::vector<BootstrapBinding> BootstrapBindingsInNamespaces();
 
 }  // namespace apiserver::inline v0::groups::rbac

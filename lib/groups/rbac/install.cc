@@ -47,6 +47,9 @@ class Starter {
 
   Status Start(const server::HookContext& hook) {
     client_ = client::NewClient(hook.server.LoopbackConnection());
+    const bool known =
+        hook.server.scheme().snapshot()->FindByResource({"", "namespaces"}) != nullptr;
+    namespaces_ = known && hook.server.ResourceEnabled({"", "v1", "namespaces"});
     // The roles are written first, so that the authorizer never starts without them.
     if (options_.bootstrap) RETURN_IF_ERROR(Bootstrap(hook.ctx));
     follower_ = NewFollower(client_, options_.rbac, *options_.log, hook.server.metrics());
@@ -67,7 +70,7 @@ class Starter {
     Status status;
     for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
       // The loopback has system:masters, so these writes need no role.
-      status = Reconcile(*client_, ctx);
+      status = Reconcile(*client_, ctx, namespaces_);
       if (status.ok()) return {};
       Log(*options_.log, LogLevel::kWarning, "rbac: the bootstrap roles could not be written",
           {{"error", status.ToString()}});
@@ -77,6 +80,7 @@ class Starter {
   }
 
   const Options options_;
+  bool namespaces_ = false;  // The server serves them.
   std::shared_ptr<client::Client> client_;
   std::unique_ptr<Follower> follower_;
 };

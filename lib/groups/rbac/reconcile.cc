@@ -17,6 +17,7 @@ using authz::rbac::PolicyRule;
 using runtime::Object;
 using runtime::Value;
 
+constexpr std::string_view kAccountsNamespace = "kube-system";
 constexpr std::string_view kBootstrapping = "kubernetes.io/bootstrapping";
 // Limits the attempts for an object that is changed or deleted at the same time.
 constexpr int kAttempts = 4;
@@ -25,23 +26,36 @@ std::string AggregateTo(const std::string& role) {
   return std::string(authz::rbac::kGroupName) + "/aggregate-to-" + role;
 }
 
-client::Target TargetOf(const char* resource, const std::string& name = "") {
-  return {.resource = {std::string(authz::rbac::kGroupName), "v1", resource}, .name = name};
+// `resource` is that of a namespace.
+template <class Bootstrap>
+client::Target TargetOf(const std::string& resource, const Bootstrap& bootstrap,
+                        const std::string& name = "") {
+  const std::string prefix = bootstrap.namespace_.empty() ? "cluster" : "";
+  return {.resource = {std::string(authz::rbac::kGroupName), "v1", prefix + resource},
+          .namespace_ = bootstrap.namespace_,
+          .name = name};
+}
+
+client::Target Namespaces(const std::string& name = "") {
+  return {.resource = {"", "v1", "namespaces"}, .name = name};
 }
 
 // Annotated for automatic updates and labelled as upstream's, so that tools tell these objects from
 // others.
-std::unique_ptr<Object> NewExpected(const char* kind, const std::string& name) {
+std::unique_ptr<Object> NewExpected(const std::string& kind, const std::string& name_space,
+                                    const std::string& name) {
+  const std::string prefix = name_space.empty() ? "Cluster" : "";
   auto object = std::make_unique<Object>(
-      runtime::Kind::Untyped({std::string(authz::rbac::kGroupName), "v1", kind}), "v1");
+      runtime::Kind::Untyped({std::string(authz::rbac::kGroupName), "v1", prefix + kind}), "v1");
   object->Edit("metadata", "name") = name;
+  if (!name_space.empty()) object->Edit("metadata", "namespace") = name_space;
   object->Edit("metadata", "annotations", kAutoUpdate) = "true";
   object->Edit("metadata", "labels", kBootstrapping) = "rbac-defaults";
   return object;
 }
 
 std::unique_ptr<Object> Expected(const BootstrapRole& role) {
-  auto object = NewExpected("ClusterRole", role.name);
+  auto object = NewExpected("Role", role.namespace_, role.name);
   if (!role.aggregate_to.empty()) {
     object->Edit("metadata", "labels", AggregateTo(role.aggregate_to)) = "true";
   }
@@ -59,18 +73,26 @@ std::unique_ptr<Object> Expected(const BootstrapRole& role) {
 }
 
 std::unique_ptr<Object> Expected(const BootstrapBinding& binding) {
-  auto object = NewExpected("ClusterRoleBinding", binding.role);
+  auto object = NewExpected("RoleBinding", binding.namespace_,
+                            binding.name.empty() ? binding.role : binding.name);
   object->Edit("roleRef", "apiGroup") = authz::rbac::kGroupName;
-  object->Edit("roleRef", "kind") = "ClusterRole";
+  object->Edit("roleRef", "kind") = binding.namespace_.empty() ? "ClusterRole" : "Role";
   object->Edit("roleRef", "name") = binding.role;
   runtime::Arena& arena = object->arena();
   runtime::ListBuilder subjects(arena);
-  for (const std::string& group : binding.groups) {
+  const auto add = [&](std::string_view kind, const std::string& name) {
+    const bool account = kind == authz::rbac::kServiceAccountKind;
     runtime::MapBuilder subject(arena);
-    subject.Add("kind", Value::String(authz::rbac::kGroupKind));
-    subject.Add("apiGroup", Value::String(authz::rbac::kGroupName));
-    subject.Add("name", Value::String(arena.Copy(group)));
+    subject.Add("kind", Value::String(kind));
+    if (!account) subject.Add("apiGroup", Value::String(authz::rbac::kGroupName));
+    subject.Add("name", Value::String(arena.Copy(name)));
+    if (account) subject.Add("namespace", Value::String(kAccountsNamespace));
     subjects.Add(subject.Build());
+  };
+  for (const std::string& group : binding.groups) add(authz::rbac::kGroupKind, group);
+  for (const std::string& user : binding.users) add(authz::rbac::kUserKind, user);
+  for (const std::string& account : binding.service_accounts) {
+    add(authz::rbac::kServiceAccountKind, account);
   }
   object->Edit("subjects") = subjects.Build();
   return object;
@@ -142,9 +164,9 @@ template <class Bootstrap>
 Status ReconcileOnce(client::Client& client, const Context& ctx, const char* resource,
                      const Bootstrap& bootstrap, bool& again) {
   const auto expected = Expected(bootstrap);
-  const client::Target target = TargetOf(resource, std::string(expected->name()));
+  const client::Target target = TargetOf(resource, bootstrap, std::string(expected->name()));
   const auto create = [&]() -> Status {
-    Status created = client.Create(ctx, TargetOf(resource), *expected).status();
+    Status created = client.Create(ctx, TargetOf(resource, bootstrap), *expected).status();
     again = created.reason() == Reason::kAlreadyExists;
     return created;
   };
@@ -187,13 +209,32 @@ Status ReconcileAll(client::Client& client, const Context& ctx, const char* reso
   return {};
 }
 
+// Follows tryEnsureNamespace of component-helpers/auth/rbac/reconciliation.
+Status EnsureNamespace(client::Client& client, const Context& ctx, const std::string& name) {
+  const Status found = client.Get(ctx, Namespaces(name)).status();
+  if (found.reason() != Reason::kNotFound) return found;
+  Object object(runtime::Kind::Untyped({"", "v1", "Namespace"}), "v1");
+  object.Edit("metadata", "name") = name;
+  Status made = client.Create(ctx, Namespaces(), object).status();
+  return made.reason() == Reason::kAlreadyExists ? Status() : made;
+}
+
+Status ReconcileNamespaces(client::Client& client, const Context& ctx) {
+  for (const std::string& name : BootstrapNamespaces()) {
+    RETURN_IF_ERROR(EnsureNamespace(client, ctx, name));
+  }
+  RETURN_IF_ERROR(ReconcileAll(client, ctx, "roles", BootstrapRolesInNamespaces()));
+  return ReconcileAll(client, ctx, "rolebindings", BootstrapBindingsInNamespaces());
+}
+
 }  // namespace
 
 // Roles first: a binding to a role that does not exist grants nothing, but is reported as an error
 // for each request.
-Status Reconcile(client::Client& client, const Context& ctx) {
-  RETURN_IF_ERROR(ReconcileAll(client, ctx, "clusterroles", BootstrapRoles()));
-  return ReconcileAll(client, ctx, "clusterrolebindings", BootstrapBindings());
+Status Reconcile(client::Client& client, const Context& ctx, bool namespaces) {
+  RETURN_IF_ERROR(ReconcileAll(client, ctx, "roles", BootstrapRoles()));
+  RETURN_IF_ERROR(ReconcileAll(client, ctx, "rolebindings", BootstrapBindings()));
+  return namespaces ? ReconcileNamespaces(client, ctx) : Status();
 }
 
 }  // namespace apiserver::v0::groups::rbac
