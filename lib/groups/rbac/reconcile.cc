@@ -211,7 +211,7 @@ Status ReconcileAll(client::Client& client, const Context& ctx, const char* reso
 
 // Follows tryEnsureNamespace of component-helpers/auth/rbac/reconciliation.
 Status EnsureNamespace(client::Client& client, const Context& ctx, const std::string& name) {
-  const Status found = client.Get(ctx, Namespaces(name)).status();
+  Status found = client.Get(ctx, Namespaces(name)).status();
   if (found.reason() != Reason::kNotFound) return found;
   Object object(runtime::Kind::Untyped({"", "v1", "Namespace"}), "v1");
   object.Edit("metadata", "name") = name;
