@@ -69,7 +69,7 @@ Result<std::optional<PassedSocket>> TakePassedSocket() {
   for (const char* name : kVariables) unsetenv(name);  // NOLINT(concurrency-mt-unsafe): likewise
   const auto sockets = Whole(count);
   if (!sockets || *sockets < 0) return Unusable("LISTEN_FDS is " + count);
-  for (int fd = kFirst; fd < kFirst + *sockets && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;) ++fd;
+  for (int fd = kFirst; fd - kFirst < *sockets && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;) ++fd;
   if (*sockets == 0) return Unusable("no socket was passed");
   if (*sockets > 1) {
     return Unusable(count + " sockets were passed" + (names.empty() ? "" : " (" + names + ")") +
