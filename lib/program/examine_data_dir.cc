@@ -191,7 +191,10 @@ class DataDir {
                                                        ", of user " + std::to_string(facts.st_uid),
                                         "chmod 600 " + path);
     added.finding.subject = path;
-    if (facts.st_uid == geteuid()) added.repair = ChangeMode(path, mode, 0600);
+    // What a link leads to may be outside of the directory, and others may need it.
+    struct stat entry {};
+    const bool linked = lstat(path.c_str(), &entry) != 0 || !S_ISREG(entry.st_mode);
+    if (facts.st_uid == geteuid() && !linked) added.repair = ChangeMode(path, mode, 0600);
   }
 
   void LookAtSpace(const std::string& existing) {

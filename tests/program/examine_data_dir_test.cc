@@ -112,6 +112,19 @@ TEST_CASE("doctor: secrets that others may read, or nobody, are told and mended"
   CHECK(ModeOf(patient.Pki("ca.key")) == (perms::owner_read | perms::owner_write));
 }
 
+TEST_CASE("doctor --fix leaves a secret alone that a link leads to", "[program]") {
+  const Patient patient;
+  const std::string elsewhere = patient.Beside("token");
+  std::filesystem::rename(patient.Pki("token"), elsewhere);
+  std::filesystem::create_symlink(elsewhere, patient.Pki("token"));
+  const auto before = perms::owner_read | perms::others_read;
+  std::filesystem::permissions(elsewhere, before);
+
+  CHECK(patient.Complains() == Complaints{"warning secret-file"});
+  CHECK(patient.Repaired() == Names{});
+  CHECK(ModeOf(elsewhere) == before);
+}
+
 TEST_CASE("doctor: a directory that a server uses is told so and is not touched", "[program]") {
   const Patient patient;
   const auto server = LockDirectory(patient.values.data_dir);
