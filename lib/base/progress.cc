@@ -9,7 +9,7 @@ namespace apiserver::v0 {
 
 namespace {
 
-// How much longer a job works without a report than the sink took for the last one.
+// A job works so many times as long without a report as the sink took for the last one.
 constexpr int kWorkPerReport = 9;
 // No estimate is longer.
 constexpr std::chrono::hours kYear(365 * 24);

@@ -19,7 +19,7 @@ namespace apiserver::inline v0::program {
 // still takes. Routine jobs do not appear. Any thread.
 class ProgressBar final : public ProgressSink {
  public:
-  // What the bar needs of a terminal that knows CR and the sequence ESC [ K.
+  // A terminal that knows CR and the sequence ESC [ K, as far as the bar needs it.
   struct Terminal {
     std::function<void(std::string_view bytes)> write;
     std::function<std::size_t()> columns;

@@ -16,7 +16,7 @@ namespace rbac_server {
 
 struct Options {
   bool bootstrap = true;
-  // Whether it serves namespaces, too.
+  // True: it serves namespaces, too.
   bool namespaces = false;
   // Where objects live; null: an engine of its own.
   apiserver::storage::kv::Engine* engine = nullptr;

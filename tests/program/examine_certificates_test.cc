@@ -1,4 +1,4 @@
-// What doctor --standalone says of certificates and of the kubeconfig, and renews.
+// Tests of doctor --standalone: certificates and the kubeconfig.
 #include <catch2/catch.hpp>
 
 #include "apiserver/base/directory_lock.h"

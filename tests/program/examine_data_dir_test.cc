@@ -1,4 +1,4 @@
-// What doctor --standalone says of the data directory, and repairs in it.
+// Tests of doctor --standalone: the data directory.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What doctor --standalone says of the port, of the store, and of the files that flags name.
+// Tests of doctor --standalone: the port, the store, and the files that flags name.
 #include <catch2/catch.hpp>
 #include <functional>
 

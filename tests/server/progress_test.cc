@@ -1,4 +1,4 @@
-// How a server tells what its long jobs do: base/progress.h.
+// Tests of the reports that a server makes of its long jobs: base/progress.h.
 #include "apiserver/base/progress.h"
 
 #include <catch2/catch.hpp>

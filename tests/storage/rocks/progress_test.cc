@@ -1,4 +1,4 @@
-// What the engine tells of its long jobs: base/progress.h.
+// Tests of the reports that the engine makes of its long jobs: base/progress.h.
 #include "apiserver/base/progress.h"
 
 #include <atomic>
