@@ -128,7 +128,7 @@ std::string Misplaced(const CLI::App& app, const DoctorFlags& flags, bool standa
 int DoctorMain(int argc, const char* const* argv, const Program& program) {
   DoctorFlags flags{.service_namespace = program.service_namespace};
   Values values(program);
-  // Of the two kinds of servers, doctor looks at the one behind an aggregator unless it is told.
+  // The doctor looks at a server behind an aggregator unless a flag says that it stands alone.
   values.recommended.standalone = false;
   CLI::App app(
       "Says why this server does not work behind an aggregator, and what to apply; or, with "

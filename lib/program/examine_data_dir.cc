@@ -191,7 +191,7 @@ class DataDir {
                                                        ", of user " + std::to_string(facts.st_uid),
                                         "chmod 600 " + path);
     added.finding.subject = path;
-    // What a link leads to may be outside of the directory, and others may need it.
+    // The target of a link may be outside of the directory, and others may need it.
     struct stat entry {};
     const bool linked = lstat(path.c_str(), &entry) != 0 || !S_ISREG(entry.st_mode);
     if (facts.st_uid == geteuid() && !linked) added.repair = ChangeMode(path, mode, 0600);

@@ -92,7 +92,7 @@ void ProgressBar::Report(const Progress& progress) {
   } else {
     state->jobs.insert_or_assign(progress.job, progress);
   }
-  // Of many jobs one is drawn, as often as it reports.
+  // The bar shows one of many jobs, and is drawn as often as that one reports.
   if (state->shown == nullptr || state->shown == progress.job) Draw(*state);
 }
 
