@@ -1,8 +1,8 @@
 #include "storage/etcd/members.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <optional>
 
 #include "storage/etcd/convert.h"
 
@@ -12,20 +12,38 @@ namespace {
 constexpr std::chrono::seconds kBetweenRounds{30};
 constexpr std::chrono::seconds kRoundMax{5};
 
-}  // namespace
+struct VersionNumbers {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+};
 
-bool TellsTrueProgress(std::string_view version) {
-  std::array<int, 3> numbers{};
-  for (int& number : numbers) {
+// Parses "3.5.13". nullopt: it is no version.
+std::optional<VersionNumbers> NumbersOf(std::string_view version) {
+  VersionNumbers numbers;
+  for (int* const number : {&numbers.major, &numbers.minor, &numbers.patch}) {
     const auto [end, error] =
-        std::from_chars(version.data(), version.data() + version.size(), number);
-    if (error != std::errc()) return false;
+        std::from_chars(version.data(), version.data() + version.size(), *number);
+    if (error != std::errc()) return std::nullopt;
     version.remove_prefix(static_cast<std::size_t>(end - version.data()));
     if (version.starts_with('.')) version.remove_prefix(1);
   }
   // A pre-release of a version is older than the release.
-  if (version.starts_with('-')) --numbers[2];
-  const auto [major, minor, patch] = numbers;
+  if (version.starts_with('-')) --numbers.patch;
+  return numbers;
+}
+
+}  // namespace
+
+bool IsSupported(std::string_view version) {
+  const auto numbers = NumbersOf(version);
+  return numbers && (numbers->major > 3 || (numbers->major == 3 && numbers->minor >= 4));
+}
+
+bool TellsTrueProgress(std::string_view version) {
+  const auto numbers = NumbersOf(version);
+  if (!numbers) return false;
+  const auto [major, minor, patch] = *numbers;
   // Earlier releases may promise events that are still to come (kubernetes #123192); the versions
   // are those of FeatureSupportChecker in k8s.io/apiserver.
   if (major != 3) return major > 3;

@@ -8,7 +8,9 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// True if an etcd of this version ("3.5.13") answers a progress request only after all earlier
+// True if the engine works with an etcd of this version ("3.5.13"): from 3.4 on.
+bool IsSupported(std::string_view version);
+// True if an etcd of this version answers a progress request only after all earlier
 // events were sent: from 3.4.31 and 3.5.13 on, and 3.6.
 bool TellsTrueProgress(std::string_view version);
 

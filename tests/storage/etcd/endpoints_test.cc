@@ -48,6 +48,17 @@ TEST_CASE("storage.etcd: progress is believed from 3.4.31 and 3.5.13 on", "[stor
   }
 }
 
+TEST_CASE("storage.etcd: the engine works with etcd from 3.4 on", "[storage.etcd]") {
+  for (const char* good : {"3.4.0", "3.4.0-rc.1", "3.5.21", "3.6.0", "4.0.0"}) {
+    INFO(good);
+    CHECK(IsSupported(good));
+  }
+  for (const char* bad : {"3.3.27", "2.3.8", "", "3", "x.y.z"}) {
+    INFO(bad);
+    CHECK_FALSE(IsSupported(bad));
+  }
+}
+
 TEST_CASE("storage.etcd: what etcd says becomes what our callers know", "[storage.etcd]") {
   const auto reason = [](RpcCode code, const std::string& message) {
     return ToStatus({code, message}, "http://a:1").reason();
