@@ -23,6 +23,7 @@ Examination Diagnose(const ExaminationOptions& options) {
   Examination examination{.options = options};
   ExamineDataDir(examination);
   ExamineCertificates(examination);
+  ExamineEtcd(examination);
   ExamineFlags(examination);
   return examination;
 }

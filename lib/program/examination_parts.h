@@ -28,9 +28,14 @@ struct Examination {
 void ExamineDataDir(Examination& examination);
 // Looks at the certificates and at the kubeconfig.
 void ExamineCertificates(Examination& examination);
+// Looks at the files for etcd that flags name.
+void ExamineEtcd(Examination& examination);
 // Looks at the port, at the store, and at the files that flags name.
 void ExamineFlags(Examination& examination);
 
+// Adds how the loading of the file that a flag names went, in the words that end a start.
+void AddLoaded(Examination& examination, const char* flag, const std::string& file,
+               const Status& loaded);
 // Returns the text of an errno: "Permission denied".
 std::string ErrnoText(int error);
 // Adds a warning if others than its owner may read the file of secrets that a flag names.

@@ -60,7 +60,6 @@ class FlagsExamination {
   void Examine() {
     LookAtPort();
     LookAtStore();
-    LookAtEtcdFiles();
     LookAtEncryption();
     LookAtAudit();
     LookAtAuthentication();
@@ -68,14 +67,8 @@ class FlagsExamination {
   }
 
  private:
-  // Adds how the loading of a flag's file went, in the words that end a start.
   void Loaded(const char* flag, const std::string& file, const Status& loaded) {
-    Diagnosis& added =
-        loaded.ok()
-            ? examination_.Add(Level::kOk, flag, "can be used")
-            : examination_.Add(Level::kProblem, flag, std::string(loaded.message()),
-                               "Correct the file, or the flag --" + std::string(flag) + ".");
-    added.finding.subject = file;
+    AddLoaded(examination_, flag, file, loaded);
   }
 
   void LookAtPort() {
@@ -121,24 +114,6 @@ class FlagsExamination {
                                "Use the version of the server that wrote it, or restore it from a "
                                "backup.");
     added.finding.subject = path;
-  }
-
-  void LookAtEtcdFiles() {
-    const options::EtcdOptions& etcd = flags_.etcd;
-    if (!etcd.ca_file.empty()) {
-      const auto pem = RealFileSystem().Read(etcd.ca_file);
-      Loaded("etcd-cafile", etcd.ca_file,
-             pem.ok() ? http::CheckClientTls({.ca_pem = *pem}) : pem.status());
-    }
-    if (etcd.cert_file.empty()) return;
-    const auto certificate = RealFileSystem().Read(etcd.cert_file);
-    const auto key = RealFileSystem().Read(etcd.key_file);
-    Status status = certificate.ok() ? key.status() : certificate.status();
-    if (status.ok()) {
-      status = http::CheckClientTls({.client = {.certificate_pem = *certificate, .key_pem = *key}});
-    }
-    Loaded("etcd-certfile", etcd.cert_file, status);
-    ExamineSecretOfFlag(examination_, etcd.key_file);
   }
 
   void LookAtEncryption() {
@@ -243,6 +218,15 @@ class FlagsExamination {
 };
 
 }  // namespace
+
+void AddLoaded(Examination& examination, const char* flag, const std::string& file,
+               const Status& loaded) {
+  Diagnosis& added =
+      loaded.ok() ? examination.Add(Level::kOk, flag, "can be used")
+                  : examination.Add(Level::kProblem, flag, std::string(loaded.message()),
+                                    "Correct the file, or the flag --" + std::string(flag) + ".");
+  added.finding.subject = file;
+}
 
 void ExamineFlags(Examination& examination) { FlagsExamination(examination).Examine(); }
 

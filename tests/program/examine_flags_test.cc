@@ -148,22 +148,6 @@ TEST_CASE("doctor: keys of service accounts are looked at one by one", "[program
   CHECK(patient.TextOf("service-account-key-file").find(bad) != std::string::npos);
 }
 
-TEST_CASE("doctor: certificates for etcd are looked at", "[program]") {
-  Patient patient;
-  options::EtcdOptions& etcd = patient.values.recommended.etcd;
-  patient.values.storage = "etcd";
-  const auto pair = http::NewCertificateAuthority("etcd", patient.clock).value();
-  const auto other = http::NewCertificateAuthority("other", patient.clock).value();
-  etcd.ca_file = patient.Write("etcd-ca.crt", pair.certificate_pem);
-  etcd.cert_file = etcd.ca_file;
-  etcd.key_file = patient.Write("etcd.key", pair.key_pem);
-  CHECK(patient.Complains() == Complaints{});
-  etcd.key_file = patient.Write("other.key", other.key_pem);
-  CHECK(patient.Complains() == Complaints{"problem etcd-certfile"});
-  etcd.ca_file = patient.Beside("missing");
-  CHECK(patient.Complains() == Complaints{"problem etcd-cafile", "problem etcd-certfile"});
-}
-
 TEST_CASE("doctor: an unknown admission plugin is told", "[program]") {
   Patient patient;
   patient.values.recommended.admission.selection.disable = {"Unknown"};
