@@ -31,7 +31,10 @@ Examination Diagnose(const ExaminationOptions& options) {
 // Repairs each finding once.
 class Repairs {
  public:
-  explicit Repairs(const ExaminationOptions& options) : options_(options) {}
+  explicit Repairs(const ExaminationOptions& options) : options_(options) {
+    // Nothing is repaired in etcd, and a member that is down would be waited for in each round.
+    options_.inspect_etcd = nullptr;
+  }
 
   // kConflict: a server uses the data directory, or it is another user's.
   Status Run() {
@@ -71,7 +74,7 @@ class Repairs {
     results.push_back(std::move(result));
   }
 
-  const ExaminationOptions& options_;
+  ExaminationOptions options_;
   std::set<std::pair<std::string, std::string>> begun_;  // Check and subject.
 };
 

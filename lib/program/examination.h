@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/delegation/doctor.h"
 #include "apiserver/program/run_standalone.h"
+#include "apiserver/storage/etcd/inspection.h"
 #include "program/command_line.h"
 
 // The checks of `doctor --standalone`: why a standalone server with these flags would not start, or
@@ -30,6 +32,10 @@ struct ExaminationOptions {
   const Program& program;
   const Clock& clock = RealClock();
   std::function<Result<Space>(const std::string& path)> space = SpaceOf;
+  // Null: no member of an etcd is asked.
+  std::function<Result<std::vector<storage::etcd::MemberReport>>(
+      const storage::etcd::Options& options, std::chrono::milliseconds timeout)>
+      inspect_etcd = storage::etcd::Inspect;
 };
 
 // A finding, and the way to repair it.

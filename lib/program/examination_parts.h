@@ -28,7 +28,7 @@ struct Examination {
 void ExamineDataDir(Examination& examination);
 // Looks at the certificates and at the kubeconfig.
 void ExamineCertificates(Examination& examination);
-// Looks at the files for etcd that flags name.
+// Looks at the files for etcd that flags name, and asks its members how they are.
 void ExamineEtcd(Examination& examination);
 // Looks at the port, at the store, and at the files that flags name.
 void ExamineFlags(Examination& examination);

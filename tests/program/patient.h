@@ -81,7 +81,11 @@ class Patient {
   std::string Pki(const std::string& name) const { return values.data_dir + "/pki/" + name; }
 
   ExaminationOptions options() const {
-    return {.values = values, .program = program, .clock = clock, .space = space};
+    return {.values = values,
+            .program = program,
+            .clock = clock,
+            .space = space,
+            .inspect_etcd = inspect_etcd};
   }
   std::vector<delegation::Finding> Findings() const { return Examine(options()); }
   // "warning secret-file" for each finding that is not well.
@@ -130,6 +134,11 @@ class Patient {
   std::function<Result<Space>(const std::string&)> space = [](const std::string&) {
     return Space{.free = std::uint64_t{1} << 40, .total = std::uint64_t{1} << 41};
   };
+  // No member of an etcd is asked unless a test says what is answered.
+  std::vector<storage::etcd::MemberReport> members;
+  std::function<Result<std::vector<storage::etcd::MemberReport>>(const storage::etcd::Options&,
+                                                                 std::chrono::milliseconds)>
+      inspect_etcd = [this](const auto&, auto) { return Result(members); };
 
  private:
   std::string folder_;
