@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`doctor --standalone` finds the faults of a data folder, repairs some, and leaves a running server's alone.
+"""`doctor --standalone` finds the faults of a data folder, repairs some, and leaves a running server's alone; it
+finds those of an etcd.
 
 usage: doctor.py --server SAMPLE_APISERVER
 
@@ -15,9 +16,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 
+from certificates import Authority
 from checker import Checker
-from servers import Server, free_port
+from servers import Etcd, Server, free_port, wait_until
 
 
 class Doctor:
@@ -121,6 +125,72 @@ def faults(t, doctor, program, folder, port):
     t.check(got.returncode == 0 and "ok       data-dir " + folder in got.stdout, "doctor reads --config", got)
 
 
+def call(url, **body):
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode()), timeout=60) as answer:
+        return json.load(answer)
+
+
+def up(etcd):
+    try:
+        with socket.create_connection(etcd.url.split("//")[1].split(":"), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def faults_of_etcd(t, program, parent):
+    """The faults of an etcd: a member that is down or silent, an alarm, the wrong files."""
+    folder = os.path.join(parent, "on-etcd")
+    os.mkdir(folder, 0o700)
+    authority, other = Authority(parent, "etcd-ca"), Authority(parent, "other-ca")
+    server, client = authority.sign("etcd", names=["IP:127.0.0.1"]), authority.sign("apiserver")
+    tls = ["--cert-file=" + server[0], "--key-file=" + server[1], "--trusted-ca-file=" + authority.certificate,
+           "--client-cert-auth", "--initial-cluster-token=another"]
+    plain, closed = Etcd(parent), Etcd(parent, tls, "https")
+    silent = socket.create_server(("127.0.0.1", 0))
+    try:
+        wait_until(lambda: up(plain) and up(closed), "etcd listens")
+        doctor = Doctor(program, folder, free_port())
+
+        def check(what, wanted, *flags):
+            began = time.monotonic()
+            got = doctor.report(*flags)
+            t.check(got == (int(any(status == "error" for status, _ in wanted)), wanted), what, got)
+            t.check(time.monotonic() - began < 30, what + ", in time")
+
+        check("an etcd that is well has no finding", [], "--etcd-servers=" + plain.url)
+        down = "http://127.0.0.1:%d" % free_port()
+        check("the doctor finds a member that is down", [("warning", "etcd-member")],
+              "--etcd-servers=%s,%s" % (plain.url, down))
+        check("and an etcd that is down", [("error", "etcd-member")], "--etcd-servers=" + down)
+        check("and one that does not answer", [("error", "etcd-member")],
+              "--etcd-servers=http://127.0.0.1:%d" % silent.getsockname()[1])
+
+        files = ("--etcd-certfile=" + client[0], "--etcd-keyfile=" + client[1], "--etcd-servers=" + closed.url)
+        right = ("--etcd-cafile=" + authority.certificate, *files)
+        soon = [("warning", "etcd-cafile"), ("warning", "etcd-certfile")]
+        check("certificates that expire in days are told", soon, *right)
+        wrong = ("--etcd-cafile=" + other.certificate, *files)
+        check("the doctor finds a wrong authority", soon + [("error", "etcd-member")], *wrong)
+        code, said = doctor.text(*wrong)
+        t.check(code == 1 and "unable to get local issuer certificate" in said, "and says so", said)
+        check("the doctor finds that a certificate is missing", soon[:1] + [("error", "etcd-member")], right[0], files[2])
+        check("and certificates without a server for them", soon + [("error", "etcd-servers")], *right[:3],
+              "--etcd-servers=" + plain.url)
+        check("and servers of two clusters", soon + [("error", "etcd-cluster")], *right[:3],
+              "--etcd-servers=%s,%s" % (closed.url, plain.url))
+
+        member = call(plain.url + "/v3/maintenance/status")["header"]["member_id"]
+        call(plain.url + "/v3/maintenance/alarm", action="ACTIVATE", memberID=member, alarm="NOSPACE")
+        check("the doctor finds an alarm", [("error", "etcd-alarm")], "--etcd-servers=" + plain.url)
+        code, said = doctor.text("--etcd-servers=" + plain.url)
+        t.check("problem  etcd-alarm member %x: NOSPACE: " % int(member) in said, "and says which", said)
+    finally:
+        silent.close()
+        plain.stop()
+        closed.stop()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
@@ -138,6 +208,7 @@ def main():
             t.check(server.stop(signal.SIGTERM) == 0, "the server stops")
         stopped(t, doctor, folder)
         faults(t, doctor, args.server, folder, port)
+        faults_of_etcd(t, args.server, parent)
     print("doctor: %d checks, %d failed" % (t.checks, len(t.failures)))
     sys.exit(1 if t.failures else 0)
 

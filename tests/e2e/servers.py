@@ -20,20 +20,21 @@ class Failure(Exception):
 
 class Etcd:
     """A real etcd of one member on free ports with its data in a temporary folder: in memory where
-    there is such a place, as a disk with much else to do keeps it from answering in time."""
+    there is such a place, as a disk with much else to do keeps it from answering in time. More
+    arguments may give it certificates: its `scheme` is https then."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, arguments=(), scheme="http"):
         binary = os.environ.get("APISERVER_ETCD") or shutil.which("etcd")
         if not binary:
             raise Failure("no etcd in $PATH or $APISERVER_ETCD")
         port, peer = free_port(), free_port()
-        self.url = "http://127.0.0.1:%d" % port
+        self.url = "%s://127.0.0.1:%d" % (scheme, port)
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else folder
         self.data = tempfile.mkdtemp(prefix="apiserver-etcd-", dir=memory)
         self.process = subprocess.Popen(
             [binary, "--data-dir=" + self.data, "--log-level=warn", "--logger=zap"]
             + ["--listen-client-urls=" + self.url, "--advertise-client-urls=" + self.url]
-            + ["--listen-peer-urls=http://127.0.0.1:%d" % peer],
+            + ["--listen-peer-urls=http://127.0.0.1:%d" % peer, *arguments],
             stdout=subprocess.DEVNULL,
             stderr=open(os.path.join(folder, "etcd.log"), "a"),
         )
