@@ -69,8 +69,6 @@ and keeps objects in memory, on RocksDB or in etcd.")
   file(GLOB units ${PROJECT_SOURCE_DIR}/packaging/systemd/*.service
     ${PROJECT_SOURCE_DIR}/packaging/systemd/*.socket)
   install(FILES ${units} DESTINATION lib/systemd/system COMPONENT apiserver-sample EXCLUDE_FROM_ALL)
-  install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/sample-apiserver.1
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT apiserver-sample EXCLUDE_FROM_ALL)
 endif()
 if(TARGET apiserver-gen)
   install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/apiserver-gen.1

@@ -78,6 +78,19 @@ std::string Options(const std::vector<FlagText>& flags) {
   return text;
 }
 
+// The variables that change where the server listens, whom it tells that it lives, and who it is.
+std::string Variables() {
+  return ".SH ENVIRONMENT\n"
+         ".TP\n\\fBLISTEN_FDS\\fR, \\fBLISTEN_PID\\fR, \\fBLISTEN_FDNAMES\\fR\n"
+         "A TCP socket that systemd passes, which takes the place of \\fB\\-\\-bind\\-address\\fR "
+         "and "
+         "\\fB\\-\\-secure\\-port\\fR.\n"
+         ".TP\n\\fBNOTIFY_SOCKET\\fR, \\fBWATCHDOG_USEC\\fR, \\fBWATCHDOG_PID\\fR\n"
+         "The socket on which systemd is told that the server is ready, lives and stops.\n"
+         ".TP\n\\fBKUBERNETES_SERVICE_HOST\\fR, \\fBKUBERNETES_SERVICE_PORT\\fR\n"
+         "The API server of the cluster in whose pod this server runs.\n";
+}
+
 }  // namespace
 
 std::string ManPage(const Program& program, const std::vector<FlagText>& flags) {
@@ -94,7 +107,8 @@ std::string ManPage(const Program& program, const std::vector<FlagText>& flags) 
          Commands() + Options(flags) + ".SH FILES\n.TP\n\\fI$XDG_DATA_HOME/" + name +
          "\\fR, or \\fI~/.local/share/" + name +
          "\\fR\nObjects, keys and the kubeconfig of a standalone server, unless "
-         "\\fB\\-\\-data\\-dir\\fR names another directory.\n"
+         "\\fB\\-\\-data\\-dir\\fR names another directory.\n" +
+         Variables() +
          ".SH EXIT STATUS\n.TP\n0\nIt was stopped by a signal.\n.TP\n1\nIt cannot start, or a flag "
          "is wrong.\n.TP\n2\nThere is no such flag.\n";
 }

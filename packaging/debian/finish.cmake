@@ -10,6 +10,10 @@ foreach(package IN LISTS CPACK_COMPONENTS_ALL)
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
     DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
                           WORLD_READ WORLD_EXECUTE)
+  if(package STREQUAL apiserver-sample)
+    execute_process(COMMAND ${CMAKE_COMMAND} -D program=${folder}/bin/sample-apiserver -D prefix=${folder}
+                            -P ${CMAKE_CURRENT_LIST_DIR}/program_texts.cmake COMMAND_ERROR_IS_FATAL ANY)
+  endif()
   file(GLOB pages ${folder}/share/man/man*/*)
   execute_process(COMMAND ${gzip} -9n ${documents}/changelog ${pages} COMMAND_ERROR_IS_FATAL ANY)
   file(GLOB_RECURSE archives ${folder}/lib/*.a)

@@ -98,6 +98,7 @@ TEST_CASE("program: the manual page has each flag once, with roff's letters esca
                              "Where: it's [here]\\e\n"));
   CHECK_THAT(page, Catch::Contains("\\fB\\-\\-data\\-dir\\fR=\\fITEXT\\fR\n\\&.a folder\n"));
   CHECK_THAT(page, Catch::Contains("\\fB\\-\\-help\\fR, \\fB\\-h\\fR\nPrint \\-this\\-\n"));
+  CHECK_THAT(page, Catch::Contains("\n.SH ENVIRONMENT\n.TP\n\\fBLISTEN_FDS\\fR, "));
   // A line that begins with a dot is a request; the others are text.
   const std::string whole = ManPage(SampleServer(), FlagTexts(SampleServer()));
   std::istringstream lines(whole);
