@@ -150,7 +150,8 @@ Status Run(std::span<const std::string> words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const bool help = words.size() == 1 && (words[0] == "--help" || words[0] == "-h");
+  const bool help = std::ranges::any_of(
+      words, [](const std::string& word) { return word == "--help" || word == "-h"; });
   const Status status = help ? Print(kUsage) : Run(words);
   if (status.ok()) return 0;
   const std::string line = "apiserver-gen: " + std::string(status.message()) + "\n";

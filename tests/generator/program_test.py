@@ -5,10 +5,12 @@ usage: program_test.py APISERVER_GEN
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 CRD = """apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: %(plural)s.zoo.example.com}
@@ -59,7 +61,7 @@ def main():
 
         one = run("types", "--namespace", "zoo", "--kind", "Pet", both)[1]
         assert "struct Pet {" in one and "struct Owner {" not in one, one
-        served = os.path.join(os.path.dirname(os.path.abspath(__file__)), "served.json")
+        served = os.path.join(HERE, "served.json")
         code, out_served, error = run("types", "--namespace", "zoo", "--kind", "Mouse.zoo.example.com", served)
         assert (code, error) == (0, ""), error
         assert "struct Mouse {" in out_served and "struct Bowl {" in out_served, out_served
@@ -73,7 +75,13 @@ def main():
         assert run("types", "--out", header, "--namespace", "zoo", both)[0] == 0
         assert os.stat(header).st_mtime == 1, "what did not change was written again"
 
-        assert run("--help")[1].startswith("usage: apiserver-gen")
+        usage = run("--help")[1]
+        assert usage.startswith("usage: apiserver-gen")
+        assert run("types", "--help") == (0, usage, "")
+        with open(os.path.join(HERE, "..", "..", "packaging", "debian", "apiserver-gen.1"), encoding="utf-8") as file:
+            page = file.read().replace("\\-", "-")
+        flags = set(re.findall(r"--\w+", usage))
+        assert "--kind" in flags and set(re.findall(r"^\.BI (--\w+)", page, re.M)) == flags, flags
         types = ["types", "--namespace", "zoo"]
         refused([], "the first word has to be types")
         refused(["types", both], "--namespace is missing")
