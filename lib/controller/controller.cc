@@ -4,8 +4,10 @@
 #include <exception>
 #include <utility>
 
+#include "apiserver/base/clock.h"
 #include "apiserver/base/sync.h"
 #include "controller/pool_workers.h"
+#include "controller/reconcile_metrics.h"
 
 namespace apiserver::v0::controller {
 namespace {
@@ -19,18 +21,13 @@ class WorkerController final : public Controller {
  public:
   explicit WorkerController(ControllerOptions options)
       : options_(std::move(options)),
+        metrics_(options_.metrics, options_.name, workers_max()),
         pool_workers_(NewPoolWorkers()),
         queue_(NewWorkQueue({.name = options_.name,
                              .metrics = options_.metrics,
                              .rate_limiter = options_.rate_limiter,
                              .on_ready = CallWorkers()})),
-        ctx_(Context::Child(Context::Background())) {
-    if (options_.metrics != nullptr) {
-      total_ = &options_.metrics->Counters({"controller_runtime_reconcile_total",
-                                            "Reconciliations of a controller by their result.",
-                                            {"controller", "result"}});
-    }
-  }
+        ctx_(Context::Child(Context::Background())) {}
   ~WorkerController() override { Stop(); }
 
   WorkQueue& queue() override { return *queue_; }
@@ -50,17 +47,16 @@ class WorkerController final : public Controller {
   void WorkOn(const NamespacedName& key);
   // Waits until all informers have synced. False: the controller stops.
   bool AwaitSync() const;
+  // Calls the reconciler, whose exceptions become errors.
+  Result<ReconcileResult> Call(const NamespacedName& key);
   Result<ReconcileResult> Reconcile(const NamespacedName& key);
   void Settle(const NamespacedName& key, const Result<ReconcileResult>& result);
-  void Count(const char* result) {
-    if (total_ != nullptr) total_->With({options_.name, result}).Add();
-  }
 
   const ControllerOptions options_;
+  ReconcileMetrics metrics_;
   const std::shared_ptr<PoolWorkers> pool_workers_;  // Null: workers are threads.
   const std::unique_ptr<WorkQueue> queue_;
   const Context ctx_;
-  metrics::Family<metrics::Counter>* total_ = nullptr;  // Null: nothing is counted.
   std::vector<const client::Informer*> informers_;
   std::vector<Thread> workers_;
 };
@@ -125,21 +121,31 @@ void WorkerController::WorkOn(const NamespacedName& key) {
   queue_->Done(key);
 }
 
-Result<ReconcileResult> WorkerController::Reconcile(const NamespacedName& key) {
+Result<ReconcileResult> WorkerController::Call(const NamespacedName& key) {
   try {
     return options_.reconcile(ctx_, key);
   } catch (const std::exception& e) {
+    metrics_.Threw();
     return Status(Reason::kInternalError, std::string("exception: ") + e.what());
   } catch (...) {
+    metrics_.Threw();
     return Status(Reason::kInternalError, "exception");
   }
+}
+
+Result<ReconcileResult> WorkerController::Reconcile(const NamespacedName& key) {
+  const auto begin = RealClock().Now();
+  metrics_.Began();
+  auto result = Call(key);
+  metrics_.Ended(RealClock().Now() - begin);
+  return result;
 }
 
 void WorkerController::Settle(const NamespacedName& key, const Result<ReconcileResult>& result) {
   if (!result.ok()) {
     // The error of a reconciler that was interrupted says nothing.
     if (ctx_.done()) return;
-    Count("error");
+    metrics_.Count(ReconcileOutcome::kError);
     Log(*options_.log, LogLevel::kError, "reconciler error",
         {{"controller", options_.name},
          {"object", key.ToString()},
@@ -147,8 +153,10 @@ void WorkerController::Settle(const NamespacedName& key, const Result<ReconcileR
     return queue_->AddRateLimited(key);
   }
   queue_->Forget(key);
-  if (result->requeue_after <= std::chrono::nanoseconds(0)) return Count("success");
-  Count("requeue_after");
+  if (result->requeue_after <= std::chrono::nanoseconds(0)) {
+    return metrics_.Count(ReconcileOutcome::kSuccess);
+  }
+  metrics_.Count(ReconcileOutcome::kRequeueAfter);
   queue_->AddAfter(key, result->requeue_after);
 }
 

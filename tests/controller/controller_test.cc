@@ -57,6 +57,11 @@ class SyncedLater final : public client::Informer {
   Notification synced;
 };
 
+// Whether a line stands in what the registry serves.
+bool Has(metrics::Registry& registry, const std::string& line) {
+  return ("\n" + registry.Serialize()).find("\n" + line + "\n") != std::string::npos;
+}
+
 // Workers are threads, or tasks of a pool.
 struct Place {
   Executor* pool() const { return on_pool ? owned.get() : nullptr; }
@@ -78,8 +83,10 @@ TEST_CASE("controller: a key comes again after an error, an exception and when i
          if (turn == 2) throw std::runtime_error("broken");
          return ReconcileResult{.requeue_after = turn == 3 ? milliseconds(1) : milliseconds(0)};
        },
+       .workers = 3,
        .pool = place.pool(),
        .metrics = registry.get()});
+  CHECK(Has(*registry, R"(controller_runtime_reconcile_errors_total{controller="pets"} 0)"));
   pets->Start({});
   pets->queue().Add({"ns", "tom"});
 
@@ -92,10 +99,48 @@ TEST_CASE("controller: a key comes again after an error, an exception and when i
        {R"(controller_runtime_reconcile_total{controller="pets",result="error"} 2)",
         R"(controller_runtime_reconcile_total{controller="pets",result="requeue_after"} 1)",
         R"(controller_runtime_reconcile_total{controller="pets",result="success"} 1)",
+        R"(controller_runtime_reconcile_errors_total{controller="pets"} 2)",
+        R"(controller_runtime_reconcile_panics_total{controller="pets"} 1)",
+        R"(controller_runtime_reconcile_time_seconds_count{controller="pets"} 4)",
+        R"(controller_runtime_active_workers{controller="pets"} 0)",
+        R"(controller_runtime_max_concurrent_reconciles{controller="pets"} 3)",
         R"(workqueue_adds_total{name="pets"} 4)"}) {
     INFO(line << "\n" << text);
     CHECK(text.find(std::string(line) + "\n") != std::string::npos);
   }
+}
+
+TEST_CASE("controller: workers that reconcile are counted, and for how long", "[controller]") {
+  const Place place;
+  Notification go;
+  Turns turns;
+  const auto registry = metrics::NewRegistry();
+  const auto pets = NewController(
+      {.name = "pets",
+       .reconcile = [&](const Context&, const NamespacedName& key) -> Result<ReconcileResult> {
+         turns.Add(key);
+         go.Wait();
+         return ReconcileResult{};
+       },
+       .workers = 2,
+       .pool = place.pool(),
+       .metrics = registry.get()});
+  pets->Start({});
+  for (const char* name : {"kit", "tom", "zoe"}) pets->queue().Add({"ns", name});
+
+  REQUIRE(turns.Await(2));
+  CHECK(Has(*registry, R"(controller_runtime_active_workers{controller="pets"} 2)"));
+  CHECK(!Notification().WaitFor(milliseconds(6)));
+  go.Notify();
+  REQUIRE(turns.Await(3));
+  CHECK(testing::Eventually(
+      [&] { return Has(*registry, R"(controller_runtime_active_workers{controller="pets"} 0)"); }));
+  // The first two took longer than the first bucket's 5 ms.
+  const std::string bucket =
+      R"(controller_runtime_reconcile_time_seconds_bucket{controller="pets",)";
+  CHECK(!Has(*registry, bucket + R"(le="0.005"} 2)"));
+  CHECK(Has(*registry, bucket + R"(le="60"} 3)"));
+  pets->Stop();
 }
 
 TEST_CASE("controller: workers begin once the informers have synced", "[controller]") {

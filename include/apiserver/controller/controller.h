@@ -43,8 +43,11 @@ struct ControllerOptions {
   Executor* pool = nullptr;
   // Says how long a key waits after an error. Null: NewRateLimiter() with its defaults.
   std::shared_ptr<RateLimiter> rate_limiter = nullptr;
-  // Counts the queue's metrics and controller_runtime_reconcile_total, by controller and result:
-  // success, requeue_after or error. Outlives the controller. Null: nothing is counted.
+  // Counts the queue's metrics and, by controller, those of controller-runtime:
+  // controller_runtime_reconcile_total (result: success, requeue_after or error),
+  // _reconcile_errors_total, _reconcile_panics_total (exceptions), _reconcile_time_seconds,
+  // _active_workers and _max_concurrent_reconciles. Outlives the controller. Null: nothing is
+  // counted.
   metrics::Registry* metrics = nullptr;
   LogSink* log = &NullLogSink();  // Outlives the controller.
 };
