@@ -1,5 +1,6 @@
 #include "apiserver/controller/handlers.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,24 @@ std::vector<NamespacedName> OwnersOf(const Object& object, const OwnerOptions& o
   return owners;
 }
 
+bool Passes(const Predicate& predicate, const ObjectPtr& before, const ObjectPtr& now) {
+  return !predicate || predicate(before, now);
+}
+
+bool IsEmpty(runtime::Value value) {
+  return value.is_null() || (value.is_map() && value.size() == 0);
+}
+
+// Lets an update pass if it changes this member of the metadata. An absent map equals an empty one.
+Predicate MetadataChanged(std::string_view member) {
+  return [member](const ObjectPtr& before, const ObjectPtr& now) {
+    if (!before || !now) return true;
+    const runtime::Value old = (*before)["metadata"][member];
+    const runtime::Value current = (*now)["metadata"][member];
+    return !(old == current) && !(IsEmpty(old) && IsEmpty(current));
+  };
+}
+
 }  // namespace
 
 NamespacedName KeyOf(const Object& object) {
@@ -38,7 +57,7 @@ NamespacedName KeyOf(const Object& object) {
 client::InformerHandler EnqueueMapped(WorkQueue& queue, KeyMapper mapper, Predicate predicate) {
   const auto change = [&queue, mapper = std::move(mapper), predicate = std::move(predicate)](
                           const ObjectPtr& before, const ObjectPtr& now) {
-    if (predicate && !predicate(before, now)) return;
+    if (!Passes(predicate, before, now)) return;
     for (const ObjectPtr& object : {before, now}) {
       if (!object) continue;
       for (NamespacedName& key : mapper(object)) queue.Add(std::move(key));
@@ -63,10 +82,34 @@ client::InformerHandler EnqueueOwner(WorkQueue& queue, OwnerOptions options, Pre
       std::move(predicate));
 }
 
-Predicate GenerationChanged() {
-  return [](const ObjectPtr& before, const ObjectPtr& now) {
-    if (!before || !now) return true;
-    return !((*before)["metadata"]["generation"] == (*now)["metadata"]["generation"]);
+Predicate GenerationChanged() { return MetadataChanged("generation"); }
+Predicate LabelChanged() { return MetadataChanged("labels"); }
+Predicate AnnotationChanged() { return MetadataChanged("annotations"); }
+Predicate ResourceVersionChanged() { return MetadataChanged("resourceVersion"); }
+
+Predicate Where(std::function<bool(const Object& object)> filter) {
+  return [filter = std::move(filter)](const ObjectPtr& before, const ObjectPtr& now) {
+    return filter(now ? *now : *before);
+  };
+}
+
+Predicate And(std::vector<Predicate> predicates) {
+  return [predicates = std::move(predicates)](const ObjectPtr& before, const ObjectPtr& now) {
+    return std::ranges::all_of(predicates,
+                               [&](const Predicate& each) { return Passes(each, before, now); });
+  };
+}
+
+Predicate Or(std::vector<Predicate> predicates) {
+  return [predicates = std::move(predicates)](const ObjectPtr& before, const ObjectPtr& now) {
+    return std::ranges::any_of(predicates,
+                               [&](const Predicate& each) { return Passes(each, before, now); });
+  };
+}
+
+Predicate Not(Predicate predicate) {
+  return [predicate = std::move(predicate)](const ObjectPtr& before, const ObjectPtr& now) {
+    return !Passes(predicate, before, now);
   };
 }
 

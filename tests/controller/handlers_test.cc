@@ -64,6 +64,74 @@ TEST_CASE("controller: a predicate keeps changes away, GenerationChanged those o
   CHECK(TakeAll(*queue).empty());
 }
 
+// A thing with these members of its metadata, JSON behind a name.
+ObjectPtr Described(const std::string& metadata) {
+  static const runtime::KindPtr kind = runtime::Kind::Untyped({"g", "v1", "Thing"});
+  auto object = std::make_unique<runtime::Object>(kind, "v1");
+  const std::string text = R"({"metadata":{"name":"a")" + metadata + "}}";
+  object->SetRoot(codec::ParseJson(object->arena().Copy(text), object->arena()).value());
+  return object;
+}
+
+TEST_CASE("controller: predicates tell which part of the metadata an update changes",
+          "[controller]") {
+  const ObjectPtr plain = Described("");
+  const ObjectPtr empty = Described(R"(,"labels":{},"annotations":{})");
+  const ObjectPtr labelled = Described(R"(,"labels":{"a":"1","b":"2"},"resourceVersion":"7")");
+  const ObjectPtr swapped = Described(R"(,"labels":{"b":"2","a":"1"},"resourceVersion":"7")");
+  const ObjectPtr noted = Described(R"(,"labels":{"a":"1","b":"2"},"annotations":{"n":"1"},)"
+                                    R"("resourceVersion":"8")");
+  struct Row {
+    ObjectPtr before;
+    ObjectPtr now;
+    bool labels, annotations, version;
+  };
+  const Row rows[] = {
+      {plain, empty, false, false, false},   {plain, labelled, true, false, true},
+      {labelled, empty, true, false, true},  {labelled, swapped, false, false, false},
+      {labelled, noted, false, true, true},  {nullptr, plain, true, true, true},
+      {labelled, nullptr, true, true, true},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(&row - rows);
+    CHECK(controller::LabelChanged()(row.before, row.now) == row.labels);
+    CHECK(controller::AnnotationChanged()(row.before, row.now) == row.annotations);
+    CHECK(controller::ResourceVersionChanged()(row.before, row.now) == row.version);
+  }
+}
+
+TEST_CASE("controller: predicates are combined, and stop at the first that decides",
+          "[controller]") {
+  int calls = 0;
+  const auto says = [&calls](bool answer) {
+    return [&calls, answer](const ObjectPtr&, const ObjectPtr&) { return ++calls > 0 && answer; };
+  };
+  const ObjectPtr thing = Thing("a", 1);
+  const auto passes = [&](const controller::Predicate& predicate) {
+    calls = 0;
+    return predicate(thing, thing);
+  };
+  CHECK(passes(controller::And({says(true), says(true)})));
+  CHECK(!passes(controller::And({says(false), says(true)})));
+  CHECK(calls == 1);
+  CHECK(passes(controller::Or({says(true), says(false)})));
+  CHECK(calls == 1);
+  CHECK(!passes(controller::Or({says(false), says(false)})));
+  CHECK(passes(controller::Not(says(false))));
+  // The empty predicate lets every change pass.
+  CHECK(passes(controller::And({nullptr, says(true)})));
+  CHECK(!passes(controller::Not(nullptr)));
+  CHECK(passes(controller::And({})));
+  CHECK(!passes(controller::Or({})));
+
+  // The object that counts is the one that there is now, or was last.
+  const auto is_b = controller::Where([](const runtime::Object& it) { return it.name() == "b"; });
+  CHECK(is_b(Thing("a", 1), Thing("b", 1)));
+  CHECK(!is_b(Thing("b", 1), Thing("a", 1)));
+  CHECK(is_b(Thing("b", 1), nullptr));
+  CHECK(is_b(nullptr, Thing("b", 1)));
+}
+
 TEST_CASE("controller: a change adds the owners of its object, those before it, too",
           "[controller]") {
   const auto queue = NewWorkQueue();

@@ -49,5 +49,24 @@ client::InformerHandler EnqueueMapped(WorkQueue& queue, KeyMapper mapper,
 // Lets an update pass only if it changes metadata.generation: not those of the status alone. New
 // and deleted objects pass.
 Predicate GenerationChanged();
+// The same for the object's labels.
+Predicate LabelChanged();
+// The same for its annotations.
+Predicate AnnotationChanged();
+// The same for metadata.resourceVersion: keeps away updates that change nothing, those of a resync
+// among them.
+Predicate ResourceVersionChanged();
+// Lets a change pass if `filter` holds for the object as it is now, or was before it went. It is
+// called as a Predicate is: on the informer's thread, which waits if it blocks.
+// predicate.NewPredicateFuncs.
+Predicate Where(std::function<bool(const runtime::Object& object)> filter);
+
+// Let a change pass if all, or any, of `predicates` do; those behind the first that decides are not
+// called. An empty one among them lets every change pass. Without any, And() lets all changes pass,
+// and Or() none.
+Predicate And(std::vector<Predicate> predicates);
+Predicate Or(std::vector<Predicate> predicates);
+// Lets the changes pass that `predicate` keeps away.
+Predicate Not(Predicate predicate);
 
 }  // namespace apiserver::inline v0::controller
