@@ -23,8 +23,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from authority import Authority
 from servers import Failure, Server, free_port, wait_until
 
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 FLUNDERS = "/apis/wardle.example.com/v1alpha1/namespaces/default/flunders"
 
 CONFIG = """
@@ -33,7 +36,7 @@ rule_files: [%(rules)s]
 scrape_configs:
 - job_name: kube-apiserver
   scheme: https
-  tls_config: {ca_file: %(pki)s/ca.crt, cert_file: %(pki)s/admin.crt, key_file: %(pki)s/admin.key}
+  tls_config: {ca_file: %(folder)s/authority.crt, cert_file: %(pki)s/admin.crt, key_file: %(pki)s/admin.key}
   static_configs: [{targets: ["127.0.0.1:%(port)s"], labels: {cluster: test}}]
 """
 
@@ -112,7 +115,7 @@ def drawn():
             for name, value in VARIABLES.items():
                 expression = expression.replace(name, value)
             expressions.append((panel["title"], expression))
-    if len(expressions) < 30:
+    if len(expressions) < 40:
         raise Failure("the dashboard has %d expressions" % len(expressions))
     return expressions
 
@@ -142,10 +145,24 @@ def traced(folder):
     return "--tracing-config-file=" + path
 
 
+def audited(folder):
+    """The flags of a log of all requests."""
+    path = os.path.join(folder, "policy.json")
+    with open(path, "w") as file:
+        json.dump({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Metadata"}]}, file)
+    return ["--audit-policy-file=" + path, "--audit-log-path=" + os.path.join(folder, "audit.log")]
+
+
+def certified(folder):
+    """The flags of a serving certificate in files; its authority is in authority.crt."""
+    pair = Authority(folder, "authority").sign("serving", "/CN=serving", "subjectAltName=IP:127.0.0.1\n")
+    return ["--tls-cert-file=" + pair[0], "--tls-private-key-file=" + pair[1]]
+
+
 class Client:
     def __init__(self, server):
         pki = os.path.join(server.folder, "pki")
-        self.context = ssl.create_default_context(cafile=os.path.join(pki, "ca.crt"))
+        self.context = ssl.create_default_context(cafile=os.path.join(server.folder, "authority.crt"))
         self.context.load_cert_chain(os.path.join(pki, "admin.crt"), os.path.join(pki, "admin.key"))
         with open(server.kubeconfig) as file:
             self.url = next(line.split('"')[1] for line in file if "server:" in line)
@@ -157,10 +174,24 @@ class Client:
         return urllib.request.urlopen(request, context=self.context, timeout=60)
 
 
+def post(client, path, body):
+    client.open(path, json.dumps(body).encode()).read()
+
+
 def create(client, name):
-    body = {"apiVersion": "wardle.example.com/v1alpha1", "kind": "Flunder",
-            "metadata": {"name": name}, "spec": {"reference": "x"}}
-    client.open(FLUNDERS, json.dumps(body).encode()).read()
+    post(client, FLUNDERS, {"apiVersion": "wardle.example.com/v1alpha1", "kind": "Flunder",
+                            "metadata": {"name": name}, "spec": {"reference": "x"}})
+
+
+def call_webhook(client):
+    """From now on each flunder that is created is shown to a webhook that is not there, which does no harm."""
+    post(client, WEBHOOKS, {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "away"},
+        "webhooks": [{"name": "away.example.com", "clientConfig": {"url": "https://127.0.0.1:1/"}, "failurePolicy": "Ignore",
+                      "rules": [{"apiGroups": ["wardle.example.com"], "apiVersions": ["*"], "operations": ["CREATE"],
+                                 "resources": ["flunders"]}],
+                      "sideEffects": "None", "admissionReviewVersions": ["v1"]}]})
 
 
 def load(client):
@@ -194,6 +225,9 @@ class Visitors:
             if self.closed.wait(0.2):
                 return
             create(self.client, "v%d" % i)
+            # The controller of aggregated roles looks at each.
+            post(self.client, ROLES, {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                                      "metadata": {"name": "v%d" % i}})
             try:
                 self.client.open(FLUNDERS + "/f0", headers={"Impersonate-User": "visitor"}).read()
             except urllib.error.HTTPError as error:
@@ -224,7 +258,7 @@ class Prometheus:
                                                               for name, expression in RULES.items()]}]}, file)
         config = os.path.join(folder, "prometheus.yml")
         with open(config, "w") as file:
-            file.write(CONFIG % {"rules": rules, "pki": os.path.join(folder, "pki"), "port": target})
+            file.write(CONFIG % {"rules": rules, "pki": os.path.join(folder, "pki"), "folder": folder, "port": target})
         done = subprocess.run(["promtool", "check", "config", config], capture_output=True)
         if done.returncode:
             raise Failure("promtool: %s" % (done.stdout + done.stderr).decode()[-1000:])
@@ -309,7 +343,8 @@ def main():
             print("FAILED: no %s in $PATH" % tool)
             return 1
     with tempfile.TemporaryDirectory() as folder:
-        server, prometheus = Server(args.server, "memory", folder, flags=[traced(folder)]), None
+        flags = [traced(folder), *certified(folder), *audited(folder)]
+        server, prometheus = Server(args.server, "memory", folder, flags=flags), None
         try:
             server.start()
             client = Client(server)
@@ -321,6 +356,7 @@ def main():
                 create(client, "g%d" % i)
             size = lint(client)
             check(prometheus)
+            call_webhook(client)
             with contextlib.closing(Visitors(client)):
                 check_dashboard(prometheus)
             watch.close()
