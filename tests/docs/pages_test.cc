@@ -10,6 +10,7 @@
 #include "apiserver/client/informer.h"
 #include "apiserver/client/kubeconfig.h"
 #include "apiserver/client/pooled_client.h"
+#include "apiserver/client/wait.h"
 #include "apiserver/codec/schema_loader.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/server/tracing.h"
@@ -141,6 +142,43 @@ TEST_CASE("docs: an informer keeps a copy of a collection and calls its handlers
                               {.duration = std::chrono::milliseconds(50)}));
   // [/eventually]
   informer->Stop();
+}
+
+TEST_CASE("docs: a program waits for objects, and reads many in pages", "[docs]") {
+  const auto server = StartPetServer();
+  client::Client& client = server->client();
+  const client::Target pets{.resource = {"zoo.example.com", "v1", "pets"}, .namespace_ = "default"};
+  client::Target tom = pets;
+  tom.name = "tom";
+  int seen = 0;
+  Thread other("other", [&server] {
+    for (const char* name : {"kit", "tom"}) {
+      server->Call("POST", kPets,
+                   std::string(R"({"apiVersion":"zoo.example.com/v1","kind":"Pet",)") +
+                       R"("metadata":{"name":")" + name + R"("},"spec":{"species":"cat"}})");
+    }
+  });
+
+  // [wait]
+  const Context ctx =
+      Context::Child(Context::Background(), RealClock().Now() + std::chrono::seconds(30));
+  // Until tom is there, and a cat.
+  const auto found = client::WaitFor(ctx, client, tom, [](const runtime::ObjectPtr& pet) {
+    return pet && (*pet)["spec"]["species"].AsString() == "cat";
+  });
+  REQUIRE(found.ok());  // Else, for example, kTimeout.
+  // All pets, a hundred at a time.
+  const Status read =
+      client::ForEachObject(ctx, client, pets, {.limit = 100}, [&](const runtime::ObjectPtr&) {
+        ++seen;
+        return Status();  // An error ends it.
+      });
+  // [/wait]
+  CHECK((*found)->name() == "tom");
+  CHECK(read.ok());
+  CHECK(seen == 2);
+  REQUIRE(client.Delete(ctx, tom).ok());
+  CHECK(client::WaitFor(ctx, client, tom, client::IsGone()).value() == nullptr);
 }
 
 TEST_CASE("docs: a server's configuration has a tracer that asks for one request in a hundred",
