@@ -9,6 +9,14 @@ namespace kube {
 using apiserver::Reason;
 using apiserver::Status;
 
+std::vector<std::string> Accounts::Validate(
+    const apiserver::options::RecommendedOptions& options) const {
+  const auto& accounts = options.built_in_authentication;
+  // Without any of these flags the server has an issuer and a key of its own.
+  const bool own = issuer_.signing_key_file.empty() && !accounts.WantsServiceAccounts();
+  return own ? std::vector<std::string>() : issuer_.Validate(accounts);
+}
+
 Status Accounts::Complete(apiserver::options::RecommendedOptions& options) {
   auto& accounts = options.built_in_authentication;
   APISERVER_RETURN_IF_ERROR(issuer_.Complete(environment_, accounts));

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/base/status.h"
 #include "apiserver/controlplane/service_account_issuer.h"
@@ -22,6 +23,8 @@ class Accounts {
   void AddFlags(apiserver::options::FlagSet& flags) { issuer_.AddFlags(flags); }
   // The folder for a key of the server's own.
   void Open(const std::string& folder) { environment_.folder = folder; }
+  // Returns a line for each mistake in the flags.
+  std::vector<std::string> Validate(const apiserver::options::RecommendedOptions& options) const;
   // Checks the flags, fills in what they left open and reads the key.
   apiserver::Status Complete(apiserver::options::RecommendedOptions& options);
   const apiserver::controlplane::TokenRequestOptions& requests() const { return requests_; }

@@ -44,11 +44,6 @@ Result<http::KeyPair> AuthorityIn(const std::string& folder) {
 
 }  // namespace
 
-Status Aggregation::Complete(const apiserver::options::RecommendedOptions& options) {
-  trusted_ = options.authentication.values;
-  return flags_.Validate();
-}
-
 Status Aggregation::Open(const std::string& folder) {
   if (!flags_.proxy_client_cert_file.empty() || !flags_.proxy_client_key_file.empty()) return {};
   APISERVER_ASSIGN_OR_RETURN(authority_, AuthorityIn(folder));

@@ -27,8 +27,12 @@ class Aggregation {
   // Reads the authority of the front proxy from the folder, or makes it there, unless flags tell of
   // a certificate.
   apiserver::Status Open(const std::string& folder);
-  // Checks the flags, and takes note of the front proxies that the server trusts.
-  apiserver::Status Complete(const apiserver::options::RecommendedOptions& options);
+  // Fails with the first mistake in the flags.
+  apiserver::Status Validate() const { return flags_.Validate(); }
+  // Takes note of the front proxies that the server trusts.
+  void Complete(const apiserver::options::RecommendedOptions& options) {
+    trusted_ = options.authentication.values;
+  }
   // Takes note of the authorities of users.
   void Configure(const apiserver::server::Config& config) {
     user_ca_ = config.user_ca;

@@ -9,13 +9,10 @@
 
 namespace kube {
 
-using apiserver::Reason;
 using apiserver::Status;
 namespace controlplane = apiserver::controlplane;
 
 Status Cluster::Complete(apiserver::options::RecommendedOptions& options) {
-  const std::vector<std::string> problems = flags_.Validate();
-  if (!problems.empty()) return {Reason::kInvalid, problems.front()};
   bind_address_ = options.secure_serving.bind_address;
   APISERVER_ASSIGN_OR_RETURN(const auto service, flags_.NewOptions(bind_address_, *log_));
   options.secure_serving.alternate_names = {"kubernetes.default.svc", "kubernetes.default",

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
@@ -17,7 +18,9 @@ namespace kube {
 class Cluster {
  public:
   void AddFlags(apiserver::options::FlagSet& flags) { flags_.AddFlags(flags); }
-  // Checks the flags, and lets the server's certificate have the names of the service.
+  // Returns a line for each mistake in the flags.
+  std::vector<std::string> Validate() const { return flags_.Validate(); }
+  // Lets the server's certificate have the names of the service.
   apiserver::Status Complete(apiserver::options::RecommendedOptions& options);
   void Configure(const apiserver::server::Config& config) { log_ = config.log; }
   // Adds the hooks. The server serves namespaces, services, endpoints, endpointslices and leases.

@@ -35,6 +35,11 @@ apiserver::Result<std::unique_ptr<apiextensions::CustomResources>> InstallDefini
   return apiextensions::Install(server, storage);
 }
 
+// Adds an error to the lines about the flags.
+void Add(const Status& status, std::vector<std::string>& problems) {
+  if (!status.ok()) problems.emplace_back(status.message());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,6 +85,19 @@ int main(int argc, char** argv) {
                         .help = "How long an event is kept after its last change; 0: for ever",
                         .show_default = true});
            },
+       .validate =
+           [&](const auto& options) {
+             std::vector<std::string> problems = cluster.Validate();
+             // A start completes it, which this must not.
+             apiserver::options::APIEnablementOptions enabled = enablement;
+             Add(controlplane::CompleteAPIEnablement(enabled,
+                                                     options.features.enable_priority_and_fairness),
+                 problems);
+             Add(aggregation.Validate(), problems);
+             Add(connections.kubelet.Validate(), problems);
+             for (auto& each : accounts.Validate(options)) problems.push_back(std::move(each));
+             return problems;
+           },
        .tokens = tokens,
        .open =
            [&](const std::string& folder) {
@@ -91,7 +109,7 @@ int main(int argc, char** argv) {
              APISERVER_RETURN_IF_ERROR(controlplane::CompleteAPIEnablement(
                  enablement, options.features.enable_priority_and_fairness));
              APISERVER_RETURN_IF_ERROR(cluster.Complete(options));
-             APISERVER_RETURN_IF_ERROR(aggregation.Complete(options));
+             aggregation.Complete(options);
              return accounts.Complete(options);
            },
        .configure =

@@ -109,7 +109,9 @@ std::string Problem(const Values& values) {
 
 // Defaults that depend on the program; everything else has its default in the options.
 Values::Values(const Program& program)
-    : default_data_dir(DefaultDataDir(program.name)), add_program_flags(program.add_flags) {
+    : default_data_dir(DefaultDataDir(program.name)),
+      add_program_flags(program.add_flags),
+      validate_program_flags(program.validate) {
   recommended.etcd.prefix = program.etcd_prefix;
   for (const auto& plugin : program.admission) {
     recommended.admission.own_plugins.emplace_back(plugin->name());
@@ -132,7 +134,10 @@ std::string FinishFlags(Values& values) {
   }
   if (!values.recommended.standalone && !values.explorer_flag->given) values.explorer = false;
   if (std::string problem = Problem(values); !problem.empty()) return problem;
-  const std::vector<std::string> problems = values.recommended.Validate();
+  std::vector<std::string> problems = values.recommended.Validate();
+  if (problems.empty() && values.validate_program_flags) {
+    problems = values.validate_program_flags(values.recommended);
+  }
   if (!problems.empty()) return problems.front();
   std::string& cert_dir = values.recommended.secure_serving.cert_dir;
   if (values.data_dir.empty()) values.data_dir = values.default_data_dir;

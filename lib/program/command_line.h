@@ -27,7 +27,10 @@ struct Values {
   std::uint32_t v = 0;  // Log verbosity; debug lines are logged from 4 on.
   int socket = -1;      // The one that the service manager has passed: ListenerOptions::socket.
   std::string default_data_dir;
-  std::function<void(options::FlagSet&)> add_program_flags;  // Program::add_flags.
+  // Program::add_flags and Program::validate.
+  std::function<void(options::FlagSet&)> add_program_flags;
+  std::function<std::vector<std::string>(const options::RecommendedOptions&)>
+      validate_program_flags;
 };
 
 // Adds all flags to `flags`, which `values` must outlive.

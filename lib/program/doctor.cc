@@ -26,9 +26,8 @@ namespace {
 constexpr char kAuthenticationKubeconfig[] = "--authentication-kubeconfig";
 constexpr char kAuthorizationKubeconfig[] = "--authorization-kubeconfig";
 constexpr char kTlsCertFile[] = "--tls-cert-file";
-constexpr char kServiceName[] = "--service-name";
-constexpr char kServiceNamespace[] = "--service-namespace";
 
+// The values of the doctor's own flags.
 struct DoctorFlags {
   std::string authentication_kubeconfig;  // Empty: the pod's.
   // Empty: the pod's; outside of a pod that of authentication.
@@ -95,28 +94,37 @@ int Look(const DoctorFlags& flags, const Program& program) {
   return Tell(delegation::Diagnose(Context::Background(), doctor), flags.json);
 }
 
-void AddDoctorFlags(CLI::App& app, DoctorFlags& flags) {
-  app.add_flag("--json", flags.json, "Print one JSON document instead of lines");
-  app.add_flag("--fix", flags.fix,
+// Returns the name of a flag of the doctor's: a name that the program's own flags have is theirs,
+// so that its command line means the same to the doctor.
+std::string NameFor(const CLI::App& app, const std::string& name) {
+  return (app.get_option_no_throw("--" + name) == nullptr ? "--" : "--doctor-") + name;
+}
+
+// Adds the doctor's own flags and returns those that only a server behind an aggregator has.
+std::vector<const CLI::Option*> AddDoctorFlags(CLI::App& app, DoctorFlags& flags) {
+  app.add_flag(NameFor(app, "json"), flags.json, "Print one JSON document instead of lines");
+  app.add_flag(NameFor(app, "fix"), flags.fix,
                "With --standalone, and while the server is stopped: repair modes of files, make a "
                "missing data directory, renew the server's own certificates and its kubeconfig");
-  app.add_option(kServiceName, flags.service_name,
-                 "The Service in front of the server; APIServices are looked at then");
-  app.add_option(kServiceNamespace, flags.service_namespace, "The Service's namespace")
-      ->capture_default_str();
+  return {app.add_option(NameFor(app, "service-name"), flags.service_name,
+                         "The Service in front of the server; APIServices are looked at then"),
+          app.add_option(NameFor(app, "service-namespace"), flags.service_namespace,
+                         "The Service's namespace")
+              ->capture_default_str()};
 }
 
 // Returns one line about a flag that the doctor of the other kind of server has. Empty: there is
 // none.
-std::string Misplaced(const CLI::App& app, const DoctorFlags& flags, bool standalone) {
+std::string Misplaced(const std::vector<const CLI::Option*>& aggregated, const DoctorFlags& flags,
+                      bool standalone) {
   if (!standalone) {
     return flags.fix ? "--fix repairs a standalone server; what a cluster lacks is printed, to be "
                        "applied with kubectl: leave out --fix, or add --standalone"
                      : "";
   }
-  for (const char* name : {kServiceName, kServiceNamespace}) {
-    if (app.get_option(name)->count() == 0) continue;
-    return std::string(name) +
+  for (const CLI::Option* option : aggregated) {
+    if (option->count() == 0) continue;
+    return option->get_name() +
            " is for a server behind an aggregator: leave it out, or leave out --standalone";
   }
   return "";
@@ -137,11 +145,11 @@ int DoctorMain(int argc, const char* const* argv, const Program& program) {
   AddServerFlags(server_flags, values);
   server_flags.AddConfigFlag();
   Arrange(app);
-  AddDoctorFlags(app, flags);
+  const auto aggregated = AddDoctorFlags(app, flags);
   const Reading reading = server_flags.Parse(argc, argv);
   if (reading.exit) return Print(reading);
   std::string problem = FinishFlags(values);
-  if (problem.empty()) problem = Misplaced(app, flags, values.recommended.standalone);
+  if (problem.empty()) problem = Misplaced(aggregated, flags, values.recommended.standalone);
   if (!problem.empty()) return Print(Refused(problem));
   if (values.recommended.standalone) {
     const ExaminationOptions patient{.values = values, .program = program};

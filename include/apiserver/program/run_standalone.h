@@ -56,10 +56,15 @@ struct Program {
   std::string service_namespace = "default";
   // Arguments of kubectl that the start suggests, e.g. "get flunders -w", after "api-resources".
   std::vector<std::string> suggestions = {};
-  // Adds flags of the program's own behind the library's. Called each time that a command line is
-  // to be read, on main's thread; may block. What it adds must outlive the program. Null: there are
-  // none.
+  // Adds flags of the program's own behind the library's; `doctor` reads them, too. Called each
+  // time that a command line is to be read, on main's thread; may block. What it adds must outlive
+  // the program. Null: there are none.
   std::function<void(options::FlagSet& flags)> add_flags = nullptr;
+  // Checks the program's own flags once all flags have been read, and returns a line for each
+  // mistake, which names the flag and the remedy; the first ends the program. It changes nothing,
+  // as `doctor` and the start call it alike; on main's thread. Null: nothing is checked.
+  std::function<std::vector<std::string>(const options::RecommendedOptions& options)> validate =
+      nullptr;
   // The objects that tokens of service accounts and bootstrap tokens are checked against. Set:
   // `install` serves secrets and service accounts, and gives their stores to it. Null: they are
   // served if flags ask for such tokens.
@@ -68,9 +73,9 @@ struct Program {
   // is this process's alone; on main's thread, may block. An error ends the program. Null: nothing
   // is done.
   std::function<Status(const std::string& data_dir)> open = nullptr;
-  // Checks the program's own flags once all flags have been read, and may fill in what they left
-  // open. Called once, after `open`, on main's thread; may block. An error ends the program. Null:
-  // nothing is done.
+  // Fills in what the flags left open, the program's own included, and checks what `validate`
+  // cannot. Called once, after `open`, on main's thread; may block. An error ends the program.
+  // Null: nothing is done.
   std::function<Status(options::RecommendedOptions& options)> complete = nullptr;
   // Changes the configuration after all flags have been applied to it, for example to add filters.
   // Called once, on main's thread; may block. Null: nothing changes.
