@@ -68,12 +68,30 @@ inline std::size_t BytesBefore(Block hits) {
   return halves[0] != 0 ? before(halves[0]) : 8 + before(halves[1]);
 #endif
 }
-// Returns the number of bytes before the first that Go's encoder escapes or has to inspect. As
-// signed numbers, control characters and all bytes beyond ASCII are below a space; '<' and '>'
-// differ in one bit, '"' and '&' too.
-inline std::size_t UnescapedIn(Block block) {
-  return BytesBefore((block < 0x20) | (block == '\\') | ((block | 0x02) == '>') |
-                     ((block | 0x04) == '&'));
+inline bool Any(Block hits) { return BytesBefore(hits) < sizeof(hits); }
+// Marks the bytes that Go's encoder escapes or has to inspect. As signed numbers, control
+// characters and all bytes beyond ASCII are below a space; '<' and '>' differ in one bit, '"' and
+// '&' too.
+inline Block ToEscape(Block block) {
+  return (block < 0x20) | (block == '\\') | ((block | 0x02) == '>') | ((block | 0x04) == '&');
+}
+// Returns the number of bytes before the first of those.
+inline std::size_t UnescapedIn(Block block) { return BytesBefore(ToEscape(block)); }
+// Returns how many of `size` bytes have no hit, in steps of four blocks, which are judged together:
+// a branch for each of them takes longer than the comparisons. `hits_at` gives the hits of the
+// block at an offset.
+template <class HitsAt>
+std::size_t StridesWithout(std::size_t size, HitsAt hits_at) {
+  constexpr std::size_t kBlock = sizeof(Block);
+  constexpr std::size_t kStride = 4 * kBlock;
+  std::size_t at = 0;
+  while (size - at >= kStride) {
+    Block hits = hits_at(at);
+    for (std::size_t block = kBlock; block < kStride; block += kBlock) hits |= hits_at(at + block);
+    if (Any(hits)) break;
+    at += kStride;
+  }
+  return at;
 }
 }  // namespace scan
 
@@ -85,18 +103,18 @@ std::size_t PrefixWithout(std::string_view text, Hits hits) {
   if (text.size() < kBlock) {
     return std::min(scan::BytesBefore(hits(scan::BlockOf(text))), text.size());
   }
-  const auto before = [text, hits](std::size_t at) {
+  const auto hits_at = [text, hits](std::size_t at) {
     scan::Block block;
     std::memcpy(&block, text.data() + at, kBlock);
-    return scan::BytesBefore(hits(block));
+    return hits(block);
   };
   // Reads the last block, some of it for the second time: that part has no hits.
   const std::size_t last = text.size() - kBlock;
-  for (std::size_t at = 0; at < last; at += kBlock) {
-    const std::size_t plain = before(at);
+  for (std::size_t at = scan::StridesWithout(text.size(), hits_at); at < last; at += kBlock) {
+    const std::size_t plain = scan::BytesBefore(hits_at(at));
     if (plain < kBlock) return at + plain;
   }
-  return last + before(last);
+  return last + scan::BytesBefore(hits_at(last));
 }
 
 // Returns the length of the text before the first quote, backslash or control character.
@@ -122,19 +140,24 @@ inline std::size_t UnescapedPrefix(std::string_view text) {
 // Copies UnescapedPrefix(text) to `out`, which has room for the text and a block; returns its size.
 inline std::size_t CopyUnescaped(std::string_view text, char* out) {
   constexpr std::size_t kBlock = sizeof(scan::Block);
-  const auto copy = [text, out](std::size_t at) {
-    const scan::Block block = scan::BlockOf(text.substr(at));
-    std::memcpy(out + at, &block, kBlock);
+  if (text.size() < kBlock) {
+    const scan::Block block = scan::BlockOf(text);
+    std::memcpy(out, &block, kBlock);
     return scan::UnescapedIn(block);
-  };
-  if (text.size() < kBlock) return copy(0);
-  std::size_t at = 0;
-  for (; at + kBlock <= text.size(); at += kBlock) {
-    if (const std::size_t plain = copy(at); plain < kBlock) return at + plain;
   }
+  const auto copy = [text, out](std::size_t at) {
+    scan::Block block;
+    std::memcpy(&block, text.data() + at, kBlock);
+    std::memcpy(out + at, &block, kBlock);
+    return scan::ToEscape(block);
+  };
   // Reads the last block, some of it for the second time: that part is plain.
-  at = text.size() - kBlock;
-  return at + copy(at);
+  const std::size_t last = text.size() - kBlock;
+  for (std::size_t at = scan::StridesWithout(text.size(), copy); at < last; at += kBlock) {
+    const std::size_t plain = scan::BytesBefore(copy(at));
+    if (plain < kBlock) return at + plain;
+  }
+  return last + scan::BytesBefore(copy(last));
 }
 
 inline std::size_t AsciiPrefix(std::string_view text) {
