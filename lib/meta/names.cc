@@ -71,19 +71,34 @@ bool MatchesDns1123Label(std::string_view value) {
          AreAll(value, kWithin);
 }
 
+// Labels with dots between them.
 bool MatchesDns1123Subdomain(std::string_view value) {
-  while (true) {
-    const std::size_t dot = value.find('.');
-    if (!MatchesDns1123Label(value.substr(0, dot))) return false;
-    if (dot == std::string_view::npos) return true;
-    value.remove_prefix(dot + 1);
+  char before = '.';
+  for (const char c : value) {
+    const bool begins = before == '.';
+    const bool good =
+        IsLowerOrDigit(c) || (c == '-' && !begins) || (c == '.' && !begins && before != '-');
+    if (!good) return false;
+    before = c;
   }
+  return before != '.' && before != '-';
 }
 
 bool MatchesKey(std::string_view value) {
   static constexpr Within kWithin = WithinKey();
   return !value.empty() && IsAlphanumeric(value.front()) && IsAlphanumeric(value.back()) &&
          AreAll(value, kWithin);
+}
+
+// Judges nearly all keys, which are good, before anybody looks for words.
+bool MatchesQualifiedName(std::string_view value) {
+  const std::size_t slash = value.find('/');
+  if (slash != std::string_view::npos) {
+    const std::string_view prefix = value.substr(0, slash);
+    if (prefix.size() > kSubdomainBytesMax || !MatchesDns1123Subdomain(prefix)) return false;
+    value.remove_prefix(slash + 1);
+  }
+  return value.size() <= kLabelBytesMax && MatchesKey(value);
 }
 
 // MaxLength is the complaint of apimachinery's validation package, which
@@ -161,6 +176,7 @@ Complaints IsDNS1035Label(std::string_view value) {
 
 Complaints IsQualifiedName(std::string_view value) {
   Complaints complaints;
+  if (MatchesQualifiedName(value)) return complaints;
   std::string_view name = value;
   const std::size_t slash = value.find('/');
   if (slash != std::string_view::npos) {
