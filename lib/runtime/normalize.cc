@@ -24,7 +24,10 @@ namespace {
 
 using Omit = Field::Omit;
 
-bool KeyLess(const Slot& a, const Slot& b) { return a.key < b.key; }
+// A type of its own, so that the compiler puts it into the sort.
+struct KeyLess {
+  bool operator()(const Slot& a, const Slot& b) const { return a.key < b.key; }
+};
 
 // Normalizes the value in `slot` by `schema`; a container is left to a later step.
 bool NormalizeSlot(const Schema& schema, Slot& slot, Arena& arena, bool& changed) {
@@ -119,8 +122,8 @@ class StructPass final : public RewritePass {
       if (!NormalizeSlot(*schema.items(), slots[i], arena_, changed)) return false;
     }
     const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
-    if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess)) {
-      std::sort(from, slots.end(), KeyLess);
+    if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess())) {
+      std::sort(from, slots.end(), KeyLess());
       changed = true;
     }
     return true;
@@ -225,8 +228,8 @@ class SortPass final : public RewritePass {
       slots.push_back({member.key, member.value, &schema});
     }
     const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
-    if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess)) {
-      std::sort(from, slots.end(), KeyLess);
+    if (source.is_map() && !std::is_sorted(from, slots.end(), KeyLess())) {
+      std::sort(from, slots.end(), KeyLess());
       changed = true;
     }
     return true;
