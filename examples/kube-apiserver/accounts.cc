@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "apiserver/base/status_macros.h"
+#include "examination.h"
 
 namespace kube {
 
@@ -15,6 +16,15 @@ std::vector<std::string> Accounts::Validate(
   // Without any of these flags the server has an issuer and a key of its own.
   const bool own = issuer_.signing_key_file.empty() && !accounts.WantsServiceAccounts();
   return own ? std::vector<std::string>() : issuer_.Validate(accounts);
+}
+
+void Accounts::Examine(const apiserver::options::RecommendedOptions& options,
+                       std::vector<apiserver::delegation::Finding>& findings) const {
+  if (issuer_.signing_key_file.empty()) return;
+  AddFinding("service-account-signing-key-file", issuer_.signing_key_file,
+             issuer_.NewTokenRequestOptions(environment_, options.built_in_authentication, tokens_)
+                 .status(),
+             findings);
 }
 
 Status Accounts::Complete(apiserver::options::RecommendedOptions& options) {

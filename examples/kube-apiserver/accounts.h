@@ -8,6 +8,7 @@
 #include "apiserver/base/status.h"
 #include "apiserver/controlplane/service_account_issuer.h"
 #include "apiserver/controlplane/token_request.h"
+#include "apiserver/delegation/doctor.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/options/recommended.h"
 
@@ -25,6 +26,9 @@ class Accounts {
   void Open(const std::string& folder) { environment_.folder = folder; }
   // Returns a line for each mistake in the flags.
   std::vector<std::string> Validate(const apiserver::options::RecommendedOptions& options) const;
+  // Looks at the key that a flag names.
+  void Examine(const apiserver::options::RecommendedOptions& options,
+               std::vector<apiserver::delegation::Finding>& findings) const;
   // Checks the flags, fills in what they left open and reads the key.
   apiserver::Status Complete(apiserver::options::RecommendedOptions& options);
   const apiserver::controlplane::TokenRequestOptions& requests() const { return requests_; }

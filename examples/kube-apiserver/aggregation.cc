@@ -8,6 +8,7 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status_macros.h"
 #include "apiserver/client/client.h"
+#include "examination.h"
 
 namespace kube {
 
@@ -43,6 +44,13 @@ Result<http::KeyPair> AuthorityIn(const std::string& folder) {
 }
 
 }  // namespace
+
+void Aggregation::Examine(std::vector<apiserver::delegation::Finding>& findings) const {
+  ExamineClientFiles(
+      "proxy-client-cert-file",
+      {.certificate = flags_.proxy_client_cert_file, .key = flags_.proxy_client_key_file},
+      findings);
+}
 
 Status Aggregation::Open(const std::string& folder) {
   if (!flags_.proxy_client_cert_file.empty() || !flags_.proxy_client_key_file.empty()) return {};

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/aggregator/aggregator_options.h"
 #include "apiserver/aggregator/cluster_authentication.h"
@@ -9,6 +10,7 @@
 #include "apiserver/base/source.h"
 #include "apiserver/base/status.h"
 #include "apiserver/base/sync.h"
+#include "apiserver/delegation/doctor.h"
 #include "apiserver/discovery/defined_versions.h"
 #include "apiserver/http/dialer.h"
 #include "apiserver/http/tls.h"
@@ -29,6 +31,8 @@ class Aggregation {
   apiserver::Status Open(const std::string& folder);
   // Fails with the first mistake in the flags.
   apiserver::Status Validate() const { return flags_.Validate(); }
+  // Looks at the certificate that flags name.
+  void Examine(std::vector<apiserver::delegation::Finding>& findings) const;
   // Takes note of the front proxies that the server trusts.
   void Complete(const apiserver::options::RecommendedOptions& options) {
     trusted_ = options.authentication.values;

@@ -18,10 +18,12 @@
 #include "apiserver/program/run_standalone.h"
 #include "cluster.h"
 #include "core.h"
+#include "examination.h"
 
 namespace {
 
 using apiserver::Status;
+using apiserver::options::RecommendedOptions;
 namespace apiextensions = apiserver::apiextensions;
 namespace controlplane = apiserver::controlplane;
 
@@ -35,9 +37,64 @@ apiserver::Result<std::unique_ptr<apiextensions::CustomResources>> InstallDefini
   return apiextensions::Install(server, storage);
 }
 
-// Adds an error to the lines about the flags.
-void Add(const Status& status, std::vector<std::string>& problems) {
-  if (!status.ok()) problems.emplace_back(status.message());
+// The parts of the server that have flags of their own.
+struct Parts {
+  explicit Parts(std::shared_ptr<const apiserver::groups::TokenObjects> tokens)
+      : accounts(std::move(tokens)) {}
+
+  void AddFlags(apiserver::options::FlagSet& flags);
+  // Returns a line for each mistake in the flags.
+  std::vector<std::string> Validate(const RecommendedOptions& options) const;
+  // Looks at the files that the flags name.
+  std::vector<apiserver::delegation::Finding> Examine(const RecommendedOptions& options) const;
+
+  kube::Accounts accounts;
+  const std::unique_ptr<apiserver::http::Dialer> dialer = apiserver::http::NewDialer();
+  controlplane::ConnectionsOptions connections{.dialer = dialer.get()};
+  std::chrono::milliseconds event_ttl = std::chrono::hours(1);
+  apiserver::options::APIEnablementOptions enablement;
+  kube::Cluster cluster;
+  kube::Aggregation aggregation;
+};
+
+void Parts::AddFlags(apiserver::options::FlagSet& flags) {
+  enablement.AddFlags(flags);
+  cluster.AddFlags(flags);
+  accounts.AddFlags(flags);
+  aggregation.AddFlags(flags);
+  connections.AddFlags(flags);
+  flags.BeginSection("Misc");
+  flags.Add({.name = "--event-ttl",
+             .value = &event_ttl,
+             .help = "How long an event is kept after its last change; 0: for ever",
+             .show_default = true});
+}
+
+std::vector<std::string> Parts::Validate(const RecommendedOptions& options) const {
+  std::vector<std::string> problems = cluster.Validate();
+  for (std::string& each : accounts.Validate(options)) problems.push_back(std::move(each));
+  // A start completes it, which this must not.
+  apiserver::options::APIEnablementOptions completed = enablement;
+  for (const Status& status : {controlplane::CompleteAPIEnablement(
+                                   completed, options.features.enable_priority_and_fairness),
+                               aggregation.Validate(), connections.kubelet.Validate()}) {
+    if (!status.ok()) problems.emplace_back(status.message());
+  }
+  return problems;
+}
+
+std::vector<apiserver::delegation::Finding> Parts::Examine(
+    const RecommendedOptions& options) const {
+  std::vector<apiserver::delegation::Finding> findings;
+  accounts.Examine(options, findings);
+  aggregation.Examine(findings);
+  const controlplane::KubeletOptions& kubelet = connections.kubelet;
+  kube::ExamineClientFiles("kubelet-client-certificate",
+                           {.certificate = kubelet.client_certificate, .key = kubelet.client_key},
+                           findings);
+  kube::ExamineClientFiles("kubelet-certificate-authority",
+                           {.authorities = kubelet.certificate_authority}, findings);
+  return findings;
 }
 
 }  // namespace
@@ -45,23 +102,18 @@ void Add(const Status& status, std::vector<std::string>& problems) {
 int main(int argc, char** argv) {
   const auto namespaces = std::make_shared<apiserver::admission::InformedNamespaces>();
   const auto tokens = std::make_shared<apiserver::groups::TokenObjects>();
-  kube::Accounts accounts(tokens);
-  const auto dialer = apiserver::http::NewDialer();
-  apiserver::controlplane::ConnectionsOptions connections{.dialer = dialer.get()};
-  std::chrono::milliseconds event_ttl = std::chrono::hours(1);
-  apiserver::options::APIEnablementOptions enablement;
-  kube::Cluster cluster;
-  kube::Aggregation aggregation;
+  Parts parts(tokens);
   const auto install = [&](auto& server, const auto& storage) -> Status {
-    APISERVER_RETURN_IF_ERROR(kube::InstallCore(server, {.storage = storage,
-                                                         .namespaces = namespaces,
-                                                         .tokens = tokens,
-                                                         .token_requests = accounts.requests(),
-                                                         .connections = connections,
-                                                         .event_ttl = event_ttl}));
-    APISERVER_RETURN_IF_ERROR(cluster.Install(server, storage));
+    APISERVER_RETURN_IF_ERROR(
+        kube::InstallCore(server, {.storage = storage,
+                                   .namespaces = namespaces,
+                                   .tokens = tokens,
+                                   .token_requests = parts.accounts.requests(),
+                                   .connections = parts.connections,
+                                   .event_ttl = parts.event_ttl}));
+    APISERVER_RETURN_IF_ERROR(parts.cluster.Install(server, storage));
     APISERVER_ASSIGN_OR_RETURN(auto definitions, InstallDefinitions(server, storage));
-    return aggregation.Install(server, storage, std::move(definitions));
+    return parts.aggregation.Install(server, storage, std::move(definitions));
   };
   return apiserver::program::RunStandalone(
       argc, argv,
@@ -72,52 +124,30 @@ int main(int argc, char** argv) {
        .admission = {apiserver::admission::NewNamespaceLifecycle({.namespaces = namespaces})},
        .namespaces = namespaces,
        .suggestions = {"get namespaces", "create -f examples/crd-resource/pets.yaml", "get crds"},
-       .add_flags =
-           [&](auto& flags) {
-             enablement.AddFlags(flags);
-             cluster.AddFlags(flags);
-             accounts.AddFlags(flags);
-             aggregation.AddFlags(flags);
-             connections.AddFlags(flags);
-             flags.BeginSection("Misc");
-             flags.Add({.name = "--event-ttl",
-                        .value = &event_ttl,
-                        .help = "How long an event is kept after its last change; 0: for ever",
-                        .show_default = true});
-           },
-       .validate =
-           [&](const auto& options) {
-             std::vector<std::string> problems = cluster.Validate();
-             // A start completes it, which this must not.
-             apiserver::options::APIEnablementOptions enabled = enablement;
-             Add(controlplane::CompleteAPIEnablement(enabled,
-                                                     options.features.enable_priority_and_fairness),
-                 problems);
-             Add(aggregation.Validate(), problems);
-             Add(connections.kubelet.Validate(), problems);
-             for (auto& each : accounts.Validate(options)) problems.push_back(std::move(each));
-             return problems;
-           },
+       .add_flags = [&](auto& flags) { parts.AddFlags(flags); },
+       .validate = [&](const auto& options) { return parts.Validate(options); },
+       .examine = [&](const auto& options) { return parts.Examine(options); },
        .tokens = tokens,
        .open =
            [&](const std::string& folder) {
-             accounts.Open(folder);
-             return aggregation.Open(folder);
+             parts.accounts.Open(folder);
+             return parts.aggregation.Open(folder);
            },
        .complete =
            [&](auto& options) {
              APISERVER_RETURN_IF_ERROR(controlplane::CompleteAPIEnablement(
-                 enablement, options.features.enable_priority_and_fairness));
-             APISERVER_RETURN_IF_ERROR(cluster.Complete(options));
-             aggregation.Complete(options);
-             return accounts.Complete(options);
+                 parts.enablement, options.features.enable_priority_and_fairness));
+             APISERVER_RETURN_IF_ERROR(parts.cluster.Complete(options));
+             parts.aggregation.Complete(options);
+             return parts.accounts.Complete(options);
            },
        .configure =
            [&](apiserver::server::Config& config) {
              config.index_of_unknown_paths = false;
-             cluster.Configure(config);
-             aggregation.Configure(config);
-             return enablement.ApplyTo(config, controlplane::DefaultAPIResourceConfigSource());
+             parts.cluster.Configure(config);
+             parts.aggregation.Configure(config);
+             return parts.enablement.ApplyTo(config,
+                                             controlplane::DefaultAPIResourceConfigSource());
            },
        .install = install});
 }

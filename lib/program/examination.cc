@@ -25,6 +25,11 @@ Examination Diagnose(const ExaminationOptions& options) {
   ExamineCertificates(examination);
   ExamineEtcd(examination);
   ExamineFlags(examination);
+  const Program& program = options.program;
+  if (!program.examine) return examination;
+  for (Finding& each : program.examine(options.values.recommended)) {
+    examination.found.push_back({std::move(each)});
+  }
   return examination;
 }
 

@@ -2,7 +2,9 @@
 """`doctor --standalone` finds the faults of a data folder, repairs some, and leaves a running server's alone; it
 finds those of an etcd.
 
-usage: doctor.py --server SAMPLE_APISERVER
+usage: doctor.py --server SAMPLE_APISERVER [--kube-apiserver KUBE_APISERVER]
+
+With the latter, which has flags of its own, it is given the very command line of a server.
 
 Exits 1 and names each failed check.
 """
@@ -191,9 +193,45 @@ def faults_of_etcd(t, program, parent):
         closed.stop()
 
 
+def flags_of_a_program(t, program, parent):
+    """What a program's own flags say and name is looked at as its server does."""
+    folder, authority = os.path.join(parent, "kube"), Authority(parent, "kubelet-ca")
+    os.mkdir(folder, 0o700)
+    certificate, key = authority.sign("kubelet-client")
+    line = ["--standalone", "--data-dir=" + folder, "--secure-port=%d" % free_port(), "--event-ttl", "2h",
+            "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.1.0.0/16", "-v=2",
+            "--service-account-issuer=https://issuer", "--service-account-signing-key-file=" + key,
+            "--service-account-key-file=" + key, "--kubelet-client-certificate=" + certificate,
+            "--kubelet-client-key=" + key, "--kubelet-certificate-authority=" + authority.certificate,
+            "--proxy-client-cert-file=" + certificate, "--proxy-client-key-file=" + key]
+    bad = os.path.join(parent, "bad.pem")
+    with open(bad, "w") as file:
+        file.write("no")
+    os.chmod(bad, 0o600)
+
+    def doctor(*more):
+        got = subprocess.run([program, "doctor", *line, *more], capture_output=True, text=True, timeout=60)
+        return got.returncode, got.stdout + got.stderr
+
+    code, said = doctor()
+    t.check(code == 0 and "ok       service-account-signing-key-file %s: can be used" % key in said,
+            "the whole command line of a server is understood", said)
+    for flag in ("service-account-signing-key-file", "kubelet-client-certificate", "kubelet-certificate-authority",
+                 "proxy-client-cert-file"):
+        code, said = doctor("--%s=%s" % (flag, bad))
+        t.check(code == 1 and "problem  %s %s: " % (flag, bad) in said, "the doctor looks at --" + flag, said)
+    for wrong, exit_code in (("--apiserver-count=0", 1), ("--event-ttl=soon", 1), ("--kubelet-client-key=", 1),
+                             ("--event-tll=1h", 2)):
+        code, said = doctor(wrong)
+        served = subprocess.run([program, *line, wrong], capture_output=True, text=True, timeout=60)
+        t.check((code, said) == (served.returncode, served.stdout + served.stderr) and code == exit_code,
+                "%s is refused as the server refuses it" % wrong, (code, said, served))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
+    parser.add_argument("--kube-apiserver")
     args = parser.parse_args()
     t = Checker()
     with tempfile.TemporaryDirectory() as parent:
@@ -209,6 +247,8 @@ def main():
         stopped(t, doctor, folder)
         faults(t, doctor, args.server, folder, port)
         faults_of_etcd(t, args.server, parent)
+        if args.kube_apiserver:
+            flags_of_a_program(t, args.kube_apiserver, parent)
     print("doctor: %d checks, %d failed" % (t.checks, len(t.failures)))
     sys.exit(1 if t.failures else 0)
 

@@ -8,6 +8,8 @@
 namespace apiserver::inline v0::program {
 namespace {
 
+using Complaints = Patient::Complaints;
+
 // A program with flags of its own, of which two have names of the doctor's.
 class OwnFlags {
  public:
@@ -80,6 +82,20 @@ TEST_CASE("doctor: a program's own flag keeps a name that the doctor has, too", 
   CHECK(own.service == "pets");
   CHECK(own.Doctor({"--doctor-json", "--fix"}) == kExitOk);
   CHECK(own.Doctor({"--doctor-service-name=x"}) == kExitFailure);
+}
+
+TEST_CASE("doctor: a program looks at what its own flags name", "[program]") {
+  Patient patient;
+  std::string asked;
+  patient.program.examine = [&asked](const options::RecommendedOptions& options) {
+    asked = options.secure_serving.bind_address;
+    return std::vector<delegation::Finding>{
+        {.check = "color-file", .text = "can be used"},
+        {.level = delegation::Finding::Level::kProblem, .check = "key-file", .text = "is missing"}};
+  };
+  CHECK(patient.Complains() == Complaints{"problem key-file"});
+  CHECK(patient.TextOf("key-file") == "is missing");
+  CHECK(asked == "127.0.0.1");
 }
 
 }  // namespace apiserver::inline v0::program

@@ -8,6 +8,7 @@
 #include "apiserver/admission/admission.h"
 #include "apiserver/admission/namespaces.h"
 #include "apiserver/base/status.h"
+#include "apiserver/delegation/doctor.h"
 #include "apiserver/groups/token_objects.h"
 #include "apiserver/options/flag_set.h"
 #include "apiserver/options/recommended.h"
@@ -65,6 +66,12 @@ struct Program {
   // as `doctor` and the start call it alike; on main's thread. Null: nothing is checked.
   std::function<std::vector<std::string>(const options::RecommendedOptions& options)> validate =
       nullptr;
+  // Looks for `doctor --standalone` at what the program's own flags name, such as files and other
+  // servers, and returns a finding for each; its `check` is the flag's name without dashes. Called
+  // on main's thread after `validate`, with --fix several times; may block, changes nothing. Null:
+  // nothing is looked at.
+  std::function<std::vector<delegation::Finding>(const options::RecommendedOptions& options)>
+      examine = nullptr;
   // The objects that tokens of service accounts and bootstrap tokens are checked against. Set:
   // `install` serves secrets and service accounts, and gives their stores to it. Null: they are
   // served if flags ask for such tokens.
