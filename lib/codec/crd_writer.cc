@@ -282,21 +282,50 @@ class OpenApiWriter {
   std::size_t parts_ = 0;
 };
 
-// Kinds whose conversions or defaults a CustomResourceDefinition cannot say.
-Status CheckWritable(const runtime::Kind& kind) {
-  const std::string name = kind.group_resource().ToString();
-  if (kind.group().empty()) return NotWritten(name, "a custom resource has a group");
-  if (&kind.converter() != runtime::FunctionConverter().get()) {
-    return NotWritten(name, "its versions are converted by code");
-  }
-  for (const KindVersion& version : kind.versions()) {
-    const std::string where = name + ", version " + version.version;
-    if (version.to_hub || version.from_hub) return NotWritten(where, "is converted by code");
-    if (!version.conversions.empty()) return NotWritten(where, "has fields of other names");
-    if (version.set_defaults) return NotWritten(where, "has defaults that code sets");
-    if (version.schema->type != SchemaType::kStruct) return NotWritten(where, "is no object");
+// The versions of a kind that are written.
+struct Written {
+  const runtime::Kind& kind;
+  std::vector<const KindVersion*> versions;
+  std::string_view storage_version;
+};
+
+Written AllOf(const runtime::Kind& kind) {
+  Written all{kind, {}, kind.storage_version()};
+  for (const KindVersion& version : kind.versions()) all.versions.push_back(&version);
+  return all;
+}
+
+// Fails for what no CustomResourceDefinition can be without.
+Status CheckWritable(const Written& written) {
+  const std::string name = written.kind.group_resource().ToString();
+  if (written.kind.group().empty()) return NotWritten(name, "a custom resource has a group");
+  for (const KindVersion* version : written.versions) {
+    if (version->schema->type == SchemaType::kStruct) continue;
+    return NotWritten(name + ", version " + version->version, "is no object");
   }
   return {};
+}
+
+// Adds a line for each conversion, which a single version does not need.
+void AddConversions(const Written& written, std::vector<std::string>& omitted) {
+  if (written.versions.size() < 2) return;
+  const std::string name = written.kind.group_resource().ToString();
+  if (&written.kind.converter() != runtime::FunctionConverter().get()) {
+    omitted.push_back(name + ": its versions are converted by code");
+  }
+  for (const KindVersion* version : written.versions) {
+    const std::string where = name + ", version " + version->version;
+    if (version->to_hub || version->from_hub) omitted.push_back(where + ": is converted by code");
+    if (!version->conversions.empty()) omitted.push_back(where + ": has fields of other names");
+  }
+}
+
+void AddDefaults(const Written& written, std::vector<std::string>& omitted) {
+  for (const KindVersion* version : written.versions) {
+    if (!version->set_defaults) continue;
+    omitted.push_back(written.kind.group_resource().ToString() + ", version " + version->version +
+                      ": has defaults that code sets");
+  }
 }
 
 bool HasField(const Schema& root, std::string_view path) {
@@ -339,10 +368,11 @@ Value SubresourcesIn(const KindVersion& version, Arena& arena) {
   return subresources.Build();
 }
 
-Value SelectableFieldsIn(const runtime::Kind& kind, const KindVersion& version, Arena& arena) {
+Value SelectableFieldsIn(const Written& written, const KindVersion& version, Arena& arena) {
   ListBuilder fields(arena);
-  for (const std::string& path : kind.selectable_fields()) {
-    if (version.version != kind.storage_version() && !HasField(*version.schema, path)) continue;
+  for (const std::string& path : written.kind.selectable_fields()) {
+    const bool stored = version.version == written.kind.storage_version();
+    if (!stored && !HasField(*version.schema, path)) continue;
     MapBuilder field(arena);
     field.Add("jsonPath", TextIn("." + path, arena));
     fields.Add(field.Build());
@@ -350,13 +380,13 @@ Value SelectableFieldsIn(const runtime::Kind& kind, const KindVersion& version, 
   return fields.Build();
 }
 
-Result<Value> VersionIn(const runtime::Kind& kind, const KindVersion& version, Arena& arena) {
+Result<Value> VersionIn(const Written& written, const KindVersion& version, Arena& arena) {
   auto schema = OpenApiWriter(arena).WriteRoot(*version.schema);
   if (!schema.ok()) return NotWritten(version.version, schema.status().message());
   MapBuilder json(arena);
   json.Add("name", TextIn(version.version, arena));
   json.Add("served", Value::Bool(version.served));
-  json.Add("storage", Value::Bool(version.version == kind.storage_version()));
+  json.Add("storage", Value::Bool(version.version == written.storage_version));
   if (!version.deprecation_warning.empty()) {
     json.Add("deprecated", Value::Bool(true));
     json.Add("deprecationWarning", TextIn(version.deprecation_warning, arena));
@@ -366,7 +396,7 @@ Result<Value> VersionIn(const runtime::Kind& kind, const KindVersion& version, A
   };
   add("subresources", SubresourcesIn(version, arena));
   add("additionalPrinterColumns", ColumnsIn(version.columns, arena));
-  add("selectableFields", SelectableFieldsIn(kind, version, arena));
+  add("selectableFields", SelectableFieldsIn(written, version, arena));
   MapBuilder validation(arena);
   validation.Add("openAPIV3Schema", *schema);
   json.Add("schema", validation.Build());
@@ -384,23 +414,22 @@ Value NamesIn(const runtime::Kind& kind, Arena& arena) {
   return names.Build();
 }
 
-}  // namespace
-
-Result<Value> OpenApiFromSchema(const Schema& schema, Arena& arena) {
-  return OpenApiWriter(arena).Write(schema);
-}
-
-Result<Value> CrdFromKind(const runtime::Kind& kind, Arena& arena) {
-  RETURN_IF_ERROR(CheckWritable(kind));
+Result<Value> CrdIn(const Written& written, bool needs_webhook, Arena& arena) {
+  const runtime::Kind& kind = written.kind;
   ListBuilder versions(arena);
-  for (const KindVersion& version : kind.versions()) {
-    ASSIGN_OR_RETURN(const Value written, VersionIn(kind, version, arena));
-    versions.Add(written);
+  for (const KindVersion* version : written.versions) {
+    ASSIGN_OR_RETURN(const Value json, VersionIn(written, *version, arena));
+    versions.Add(json);
   }
   MapBuilder spec(arena);
   spec.Add("group", TextIn(kind.group(), arena));
   spec.Add("names", NamesIn(kind, arena));
   spec.Add("scope", TextIn(kind.namespaced() ? "Namespaced" : "Cluster", arena));
+  if (needs_webhook) {
+    MapBuilder conversion(arena);
+    conversion.Add("strategy", TextIn("Webhook", arena));
+    spec.Add("conversion", conversion.Build());
+  }
   spec.Add("versions", versions.Build());
   MapBuilder metadata(arena);
   metadata.Add("name", TextIn(kind.group_resource().ToString(), arena));
@@ -412,12 +441,51 @@ Result<Value> CrdFromKind(const runtime::Kind& kind, Arena& arena) {
   return crd.Build();
 }
 
+Status NoSuchVersion(const Written& all, std::string_view version) {
+  std::string text = all.kind.group_resource().ToString() + " has no version ";
+  text.append(version).append("; it has");
+  for (const KindVersion* each : all.versions) text += " " + each->version + ",";
+  text.pop_back();
+  return {Reason::kNotFound, std::move(text)};
+}
+
+}  // namespace
+
+Result<Value> OpenApiFromSchema(const Schema& schema, Arena& arena) {
+  return OpenApiWriter(arena).Write(schema);
+}
+
+Result<Value> CrdFromKind(const runtime::Kind& kind, Arena& arena) {
+  const Written all = AllOf(kind);
+  RETURN_IF_ERROR(CheckWritable(all));
+  std::vector<std::string> omitted;
+  AddConversions(all, omitted);
+  AddDefaults(all, omitted);
+  if (!omitted.empty()) return Status(Reason::kInvalid, omitted.front());
+  return CrdIn(all, /*needs_webhook=*/false, arena);
+}
+
 Result<std::string> CrdFromKind(const runtime::Kind& kind) {
   Arena arena;
   ASSIGN_OR_RETURN(const Value crd, CrdFromKind(kind, arena));
   std::string text;
   AppendYaml(crd, text);
   return text;
+}
+
+Result<PartialCrd> PartialCrdFromKind(const runtime::Kind& kind, std::string_view version) {
+  const KindVersion* const only = kind.FindVersion(version);
+  if (only == nullptr && !version.empty()) return NoSuchVersion(AllOf(kind), version);
+  const Written written = only != nullptr ? Written{kind, {only}, only->version} : AllOf(kind);
+  RETURN_IF_ERROR(CheckWritable(written));
+  PartialCrd partial;
+  AddConversions(written, partial.omitted);
+  partial.needs_webhook = !partial.omitted.empty();
+  AddDefaults(written, partial.omitted);
+  Arena arena;
+  ASSIGN_OR_RETURN(const Value crd, CrdIn(written, partial.needs_webhook, arena));
+  AppendYaml(crd, partial.yaml);
+  return partial;
 }
 
 }  // namespace apiserver::v0::codec

@@ -192,6 +192,56 @@ TEST_CASE("codec: a kind that a CustomResourceDefinition cannot describe is refu
         "widgets.example.com, version v2: is no object");
 }
 
+TEST_CASE("codec: what a CustomResourceDefinition can say of a kind is written", "[codec]") {
+  const auto schema_with = [](const char* field) {
+    return runtime::StructBuilder("")
+        .Field("metadata", runtime::ObjectMetaSchema())
+        .Field(field, runtime::StringSchema())
+        .Build();
+  };
+  KindOptions options{.group = "example.com", .kind = "Widget", .plural = "widgets"};
+  options.versions = {{.version = "v1", .schema = schema_with("a")},
+                      {.version = "v2",
+                       .schema = schema_with("b"),
+                       .set_defaults = [](runtime::Object&) {},
+                       .conversions = {{"b", "a"}}}};
+  options.selectable_fields = {"a"};
+  const auto kind = runtime::Kind::New(std::move(options));
+  REQUIRE(kind.ok());
+
+  const PartialCrd all = PartialCrdFromKind(**kind).value();
+  CHECK(all.needs_webhook);
+  CHECK(all.omitted ==
+        std::vector<std::string>{"widgets.example.com, version v2: has fields of other names",
+                                 "widgets.example.com, version v2: has defaults that code sets"});
+  CHECK(all.yaml.find("  conversion:\n    strategy: Webhook\n") != std::string::npos);
+  CHECK(KindOptionsFromCrd(all.yaml).value().versions.size() == 2);
+
+  const PartialCrd one = PartialCrdFromKind(**kind, "v2").value();
+  CHECK_FALSE(one.needs_webhook);
+  CHECK(one.omitted.size() == 1);
+  CHECK(one.yaml.find("conversion:") == std::string::npos);
+  const KindOptions read = KindOptionsFromCrd(one.yaml).value();
+  CHECK(read.versions.size() == 1);
+  CHECK(read.storage_version == "v2");
+  CHECK(read.selectable_fields.empty());  // "a" is a name of v1's.
+  CHECK(KindOptionsFromCrd(PartialCrdFromKind(**kind, "v1").value().yaml)->selectable_fields ==
+        std::vector<std::string>{"a"});
+
+  const Status missing = PartialCrdFromKind(**kind, "v3").status();
+  CHECK(missing.reason() == Reason::kNotFound);
+  CHECK(missing.message() == "widgets.example.com has no version v3; it has v1, v2");
+}
+
+TEST_CASE("codec: of a kind that can be said in full nothing is left out", "[codec]") {
+  const auto kind = runtime::Kind::New(KindOptionsFromCrd(kCrd).value());
+  REQUIRE(kind.ok());
+  const PartialCrd crd = PartialCrdFromKind(**kind).value();
+  CHECK(crd.yaml == kCrd);
+  CHECK(crd.omitted.empty());
+  CHECK_FALSE(crd.needs_webhook);
+}
+
 TEST_CASE("codec: a schema without end is not written", "[codec]") {
   SchemaPtr deep = runtime::StringSchema();
   for (int i = 0; i < 300; ++i) deep = runtime::ListOf(deep);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apiserver/base/status.h"
 #include "apiserver/runtime/kind.h"
@@ -28,5 +30,23 @@ Result<runtime::Value> OpenApiFromSchema(const runtime::Schema& schema, runtime:
 Result<runtime::Value> CrdFromKind(const runtime::Kind& kind, runtime::Arena& arena);
 // The same as YAML text, for `kubectl apply -f`.
 Result<std::string> CrdFromKind(const runtime::Kind& kind);
+
+// A CustomResourceDefinition that may say less than its kind.
+struct PartialCrd {
+  std::string yaml;
+  // A line for each part of the kind that is left out: "widgets.example.com, version v2: has fields
+  // of other names".
+  std::vector<std::string> omitted = {};
+  // The versions differ by more than a CustomResourceDefinition can say, so that it asks for a
+  // conversion webhook without naming one. A cluster refuses it until spec.conversion.webhook is
+  // filled in; without conversion it would lose fields.
+  bool needs_webhook = false;
+};
+// Writes what a CustomResourceDefinition can say of `kind`: its names and all of its versions, or
+// `version` alone, which needs no conversion. Defaults in code are left out.
+//
+// kNotFound: there is no such version. kInvalid: the kind has no group, or a schema that is no
+// object or too large.
+Result<PartialCrd> PartialCrdFromKind(const runtime::Kind& kind, std::string_view version = {});
 
 }  // namespace apiserver::inline v0::codec
