@@ -1,6 +1,7 @@
 #include "program/export.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,7 +25,8 @@ constexpr std::string_view kCrd = "crd";
 constexpr std::string_view kOpenApi = "openapi";
 constexpr std::string_view kManifests = "manifests";
 constexpr const char* kHelp =
-    "crd [KIND...]            prints kinds as CustomResourceDefinitions: those named, or all\n"
+    "crd [KIND...]            prints kinds as CustomResourceDefinitions: those named, or all;\n"
+    "                         --version=v1 prints that version alone, which needs no conversion\n"
     "openapi                  prints the OpenAPI v2 document\n"
     "openapi GROUP/VERSION    prints the OpenAPI v3 document of a version; v1 is the legacy "
     "group's\n"
@@ -61,28 +63,80 @@ Result<Unstarted> NewUnstarted(const Program& program) {
   return made;
 }
 
+// The output of a command.
+struct Printed {
+  std::string text;
+  std::string warnings;  // For standard error.
+};
+
 // Kinds of the library are defined by it, not by a program.
 bool IsOwn(const runtime::Kind& kind) {
   return !kind.group().empty() && !kind.group().ends_with(".k8s.io");
 }
 
-Result<std::string> Crds(server::GenericAPIServer& api, std::vector<std::string> names) {
+// The kinds and the version that are to be printed as CustomResourceDefinitions.
+struct CrdWords {
+  std::vector<std::string> names;  // Empty: all.
+  std::string version;             // Empty: all.
+};
+
+Result<CrdWords> ReadCrdWords(const std::vector<std::string>& words) {
+  constexpr std::string_view kVersion = "--version";
+  CrdWords read;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (name != kVersion) {
+      if (name.starts_with('-')) return Status(Reason::kInvalid, "crd has no flag " + name);
+      read.names.push_back(words[i]);
+      continue;
+    }
+    const bool joined = name.size() < words[i].size();
+    if (!joined && i + 1 < words.size()) read.version = words[++i];
+    if (joined) read.version = words[i].substr(name.size() + 1);
+    if (read.version.empty()) return Status(Reason::kInvalid, "--version needs a value");
+  }
+  return read;
+}
+
+// Returns comments about what a definition leaves out of its kind, to stand in front of it.
+std::string CommentsOn(const codec::PartialCrd& crd, const runtime::Kind& kind) {
   std::string text;
+  for (const std::string& line : crd.omitted) text += "# " + line + "\n";
+  if (!crd.needs_webhook) return text;
+  return text +
+         "# A cluster converts such versions with a webhook: say in spec.conversion.webhook where "
+         "yours is.\n# One version needs none: crd " +
+         kind.kind() + " --version=" + kind.storage_version() + "\n";
+}
+
+Result<Printed> Crds(server::GenericAPIServer& api, const std::vector<std::string>& words) {
+  ASSIGN_OR_RETURN(CrdWords read, ReadCrdWords(words));
+  Printed printed;
+  bool found = false;
   const auto scheme = api.scheme().snapshot();
   for (const runtime::KindPtr& kind : scheme->kinds()) {
-    const auto named = std::ranges::find(names, kind->kind());
-    if (names.empty() ? !IsOwn(*kind) : named == names.end()) continue;
-    const auto crd = codec::CrdFromKind(*kind);
-    if (!crd.ok() && !names.empty()) return crd.status();
+    const auto named = std::ranges::find(read.names, kind->kind());
+    const bool wanted = read.names.empty() ? IsOwn(*kind) : named != read.names.end();
+    if (!wanted) continue;
+    const auto crd = codec::PartialCrdFromKind(*kind, read.version);
+    if (!crd.ok() && !read.names.empty()) return crd.status();
+    if (crd.status().reason() == Reason::kNotFound) continue;
+    found = true;
     // A comment stands for a kind that has no such form.
-    text += text.empty() ? "" : "---\n";
-    text += crd.ok() ? *crd : "# " + std::string(crd.status().message()) + "\n";
-    if (named != names.end()) *named = "";
+    const std::string comments =
+        crd.ok() ? CommentsOn(*crd, *kind) : "# " + std::string(crd.status().message()) + "\n";
+    printed.warnings += comments;
+    printed.text += printed.text.empty() ? "" : "---\n";
+    printed.text += comments + (crd.ok() ? crd->yaml : "");
+    if (named != read.names.end()) named->clear();
   }
-  for (const std::string& name : names) {
+  for (const std::string& name : read.names) {
     if (!name.empty()) return Status(Reason::kNotFound, "there is no kind " + name);
   }
-  return text;
+  if (!found && !read.version.empty()) {
+    return Status(Reason::kNotFound, "no kind has a version " + read.version);
+  }
+  return printed;
 }
 
 Result<std::string> OpenApi(server::GenericAPIServer& api, const std::vector<std::string>& which) {
@@ -113,9 +167,15 @@ Result<std::string> ManifestsOf(server::GenericAPIServer& api, const ManifestOpt
   return Manifests(options, groups);
 }
 
-Result<std::string> Export(std::string_view command, std::vector<std::string> words,
-                           const Program& program) {
-  if (std::ranges::find(words, "--help") != words.end()) return std::string(kHelp);
+// Returns the text alone, without warnings.
+Result<Printed> TextOnly(Result<std::string> text) {
+  RETURN_IF_ERROR(text.status());
+  return Printed{.text = *std::move(text), .warnings = ""};
+}
+
+Result<Printed> Export(std::string_view command, const std::vector<std::string>& words,
+                       const Program& program) {
+  if (std::ranges::find(words, "--help") != words.end()) return TextOnly(std::string(kHelp));
   const bool manifests = command == kManifests;
   ManifestOptions options{.name_space = program.service_namespace,
                           .image = program.name + ":latest"};
@@ -123,8 +183,8 @@ Result<std::string> Export(std::string_view command, std::vector<std::string> wo
     ASSIGN_OR_RETURN(options, ReadManifestOptions(words, std::move(options)));
   }
   ASSIGN_OR_RETURN(const Unstarted made, NewUnstarted(program));
-  if (manifests) return ManifestsOf(*made.api, options);
-  return command == kCrd ? Crds(*made.api, std::move(words)) : OpenApi(*made.api, words);
+  if (command == kCrd) return Crds(*made.api, words);
+  return TextOnly(manifests ? ManifestsOf(*made.api, options) : OpenApi(*made.api, words));
 }
 
 }  // namespace
@@ -134,10 +194,12 @@ bool IsExport(std::string_view command) {
 }
 
 int ExportMain(int argc, const char* const* argv, const Program& program) {
-  auto text = Export(argv[0], {argv + 1, argv + argc}, program);
-  if (!text.ok()) return Fail(text.status());
-  if (!text->ends_with('\n')) *text += '\n';
-  return Print({.text = *std::move(text)});
+  auto printed = Export(argv[0], {argv + 1, argv + argc}, program);
+  if (!printed.ok()) return Fail(printed.status());
+  // Who writes the text to a file sees there what it leaves out, and here.
+  std::fputs(printed->warnings.c_str(), stderr);
+  if (!printed->text.ends_with('\n')) printed->text += '\n';
+  return Print({.text = std::move(printed->text)});
 }
 
 }  // namespace apiserver::v0::program

@@ -33,10 +33,25 @@ def expect(true, what):
 
 def check_crds(program, gen, folder):
     code, crds, error = run(program, "crd")
-    expect(code == 0 and error == "", error)
-    expect("# flunders.wardle.example.com, version v1alpha1: is converted by code\n" in crds, crds)
-    refused = run(program, "crd", "Flunder")
-    expect(refused[0] == 1 and "is converted by code" in refused[2], refused)
+    lacks = "# flunders.wardle.example.com, version v1alpha1: is converted by code\n"
+    expect(code == 0 and error.startswith(lacks) and "crd Flunder --version=v1" in error, error)
+    expect(lacks in crds, crds)
+    code, partial, error = run(program, "crd", "Flunder")
+    expect(code == 0 and partial in crds and error.startswith(lacks), error)
+    spec = yaml.safe_load(partial)["spec"]
+    expect(spec["conversion"] == {"strategy": "Webhook"}, spec)
+    names = [version["name"] for version in spec["versions"]]
+    expect(len(names) > 1, names)
+    for flags in (["--version=" + names[-1]], ["--version", names[-1]]):
+        code, one, error = run(program, "crd", "Flunder", *flags)
+        spec = yaml.safe_load(one)["spec"]
+        expect(code == 0 and "conversion" not in spec and "webhook" not in error, error)
+        expect([(each["name"], each["storage"]) for each in spec["versions"]] == [(names[-1], True)], spec)
+    for words, message in ((["Flunder", "--version=v9"], "has no version v9; it has " + names[0]),
+                           (["--version=v9"], "no kind has a version v9"), (["--version"], "--version needs a value"),
+                           (["--all"], "crd has no flag --all")):
+        refused = run(program, "crd", *words)
+        expect(refused[0] == 1 and refused[1] == "" and message in refused[2], refused)
     expect("\n  group: wardle.example.com\n" in crds and ".k8s.io" not in crds.replace("apiextensions.k8s.io", ""), crds)
     code, one, error = run(program, "crd", "Fischer")
     expect(code == 0 and one in crds and one.count("kind: CustomResourceDefinition") == 1, one + error)
