@@ -160,9 +160,11 @@ def certified(folder):
 
 
 class Client:
-    def __init__(self, server):
+    """The administrator. `authority`: the certificate of who has signed the server's, if not the server itself."""
+
+    def __init__(self, server, authority=None):
         pki = os.path.join(server.folder, "pki")
-        self.context = ssl.create_default_context(cafile=os.path.join(server.folder, "authority.crt"))
+        self.context = ssl.create_default_context(cafile=authority or os.path.join(pki, "ca.crt"))
         self.context.load_cert_chain(os.path.join(pki, "admin.crt"), os.path.join(pki, "admin.key"))
         with open(server.kubeconfig) as file:
             self.url = next(line.split('"')[1] for line in file if "server:" in line)
@@ -347,7 +349,7 @@ def main():
         server, prometheus = Server(args.server, "memory", folder, flags=flags), None
         try:
             server.start()
-            client = Client(server)
+            client = Client(server, os.path.join(folder, "authority.crt"))
             watch = load(client)
             # As prometheus sees it: what a counter had before its first scrape is no increase.
             prometheus = Prometheus(folder, urllib.parse.urlparse(client.url).port)
