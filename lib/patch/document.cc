@@ -14,13 +14,17 @@ using runtime::Value;
 namespace {
 
 bool NestedTooDeeply(const Value& root) {
-  std::vector<std::pair<Value, std::size_t>> left = {{root, 1}};
+  std::vector<std::pair<Value, std::size_t>> left;
+  const auto look_into = [&left](const Value& value, std::size_t depth) {
+    if (value.is_map() || value.is_list()) left.emplace_back(value, depth);
+  };
+  look_into(root, 1);
   while (!left.empty()) {
     const auto [value, depth] = left.back();
     left.pop_back();
-    if ((value.is_map() || value.is_list()) && depth > codec::JsonLimits().depth_max) return true;
-    for (const Member& member : value.members()) left.emplace_back(member.value, depth + 1);
-    for (const Value& item : value.items()) left.emplace_back(item, depth + 1);
+    if (depth > codec::JsonLimits().depth_max) return true;
+    for (const Member& member : value.members()) look_into(member.value, depth + 1);
+    for (const Value& item : value.items()) look_into(item, depth + 1);
   }
   return false;
 }

@@ -15,8 +15,9 @@ using runtime::Value;
 
 namespace {
 
-// The size from which maps have an index; smaller ones are searched.
-constexpr std::size_t kIndexedMin = 16;
+// A map is looked through member by member so many times before its keys get an index: most patches
+// change one or two members of a map.
+constexpr std::size_t kSearchesMax = 8;
 
 // A container that is being converted back to a value.
 struct Frame {
@@ -25,6 +26,9 @@ struct Frame {
   std::vector<Member> members = {};
   std::vector<Value> items = {};
 
+  explicit Frame(const Tree::Container* of) : container(of) {
+    if (container->map) members.reserve(container->size());
+  }
   void Add(std::string_view key, Value value) {
     if (container->map) {
       members.push_back({key, value});
@@ -38,9 +42,10 @@ struct Frame {
     return next < container->nodes.size() ? container->nodes[next++] : nullptr;
   }
   Value Build(runtime::Arena& arena, Tree::Members order) {
-    if (order == Tree::Members::kSorted) {
-      std::sort(members.begin(), members.end(),
-                [](const Member& a, const Member& b) { return a.key < b.key; });
+    const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };
+    if (order == Tree::Members::kSorted &&
+        !std::is_sorted(members.begin(), members.end(), by_key)) {
+      std::sort(members.begin(), members.end(), by_key);
     }
     runtime::MapBuilder map(arena);
     runtime::ListBuilder list(arena);
@@ -61,13 +66,7 @@ Tree::Node* Tree::NewMember(Container& map, std::string_view key, Value value) {
   Node* node = NewNode(value);
   node->key = key;
   map.nodes.push_back(node);
-  if (map.nodes.size() <= kIndexedMin) return node;
-  if (map.by_key.empty()) {
-    for (Node* each : map.nodes) {
-      if (!each->removed) map.by_key[each->key] = each;
-    }
-  }
-  map.by_key[key] = node;
+  if (map.indexed) map.by_key[key] = node;
   return node;
 }
 
@@ -96,7 +95,13 @@ Tree::Container* Tree::Open(Node* node) {
 }
 
 Tree::Node* Tree::Find(Container& map, std::string_view key) {
-  if (map.nodes.size() > kIndexedMin) {
+  if (!map.indexed && ++map.searches > kSearchesMax) {
+    for (Node* node : map.nodes) {
+      if (!node->removed) map.by_key[node->key] = node;
+    }
+    map.indexed = true;
+  }
+  if (map.indexed) {
     const auto found = map.by_key.find(key);
     return found == map.by_key.end() ? nullptr : found->second;
   }
@@ -130,7 +135,7 @@ std::optional<Value> Tree::ToValue(const Node* node, Members members) {
       frames.back().Add(at->key, at->value);
     } else {
       if (frames.size() >= codec::JsonLimits().depth_max) return std::nullopt;
-      frames.push_back({at->open});
+      frames.emplace_back(at->open);
     }
     // Goes up to the next node that has not been visited.
     while ((at = frames.back().Next()) == nullptr) {

@@ -28,7 +28,9 @@ class Tree {
     bool map = true;
     std::vector<Node*> nodes;
     std::size_t removed = 0;
-    std::unordered_map<std::string_view, Node*> by_key = {};  // An index of a large map's members.
+    std::size_t searches = 0;
+    bool indexed = false;                                     // `by_key` has all members.
+    std::unordered_map<std::string_view, Node*> by_key = {};  // Made when a map is searched often.
 
     std::size_t size() const { return nodes.size() - removed; }
   };

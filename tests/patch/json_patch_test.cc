@@ -1,5 +1,8 @@
 #include "apiserver/patch/json_patch.h"
 
+#include <algorithm>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 #include "apiserver/codec/json.h"
@@ -237,6 +240,27 @@ TEST_CASE("patch: copying more than the limit is refused", "[patch]") {
         "limit 10");
   CHECK(Apply("{}", patch.substr(0, patch.find(",{\"op\":\"copy\"")) + "]",
               {.copy_bytes_max = 1}) == R"({"a":["xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]})");
+}
+
+// A map that is searched often gets an index of its keys.
+TEST_CASE("patch: the members of a map come and go, however often it is searched", "[patch]") {
+  for (const int operations : {1, 7, 8, 9, 10, 40}) {
+    std::string patch = "[";
+    for (int i = 0; i < operations; ++i) {
+      const std::string key = "/m" + std::to_string(i % 5);
+      if (i > 0) patch += ',';
+      patch += i % 10 < 5
+                   ? R"({"op":"add","path":")" + key + R"(","value":)" + std::to_string(i) + "}"
+                   : R"({"op":"remove","path":")" + key + R"("})";
+    }
+    const int added = std::min(operations % 10, 5);
+    const int removed = std::max(operations % 10 - 5, 0);
+    std::string expected = R"({"a":0)";
+    for (int i = removed; i < added; ++i) {
+      expected += R"(,"m)" + std::to_string(i) + R"(":)" + std::to_string(operations / 10 * 10 + i);
+    }
+    CHECK(Apply(R"({"a":0})", patch + "]") == expected + "}");
+  }
 }
 
 TEST_CASE("patch: ten thousand inserts into a long list are done in good time", "[patch]") {
