@@ -66,6 +66,8 @@ and keeps objects in memory, on RocksDB or in etcd.")
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_SECTION net)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_RECOMMENDS tzdata)
+  file(GLOB scripts ${PROJECT_SOURCE_DIR}/packaging/debian/apiserver-sample/*)
+  set(CPACK_DEBIAN_APISERVER-SAMPLE_PACKAGE_CONTROL_EXTRA ${scripts})
   file(GLOB units ${PROJECT_SOURCE_DIR}/packaging/systemd/*.service
     ${PROJECT_SOURCE_DIR}/packaging/systemd/*.socket)
   install(FILES ${units} DESTINATION lib/systemd/system COMPONENT apiserver-sample EXCLUDE_FROM_ALL)
