@@ -1,5 +1,6 @@
 #include "server/process_metrics.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -58,6 +59,12 @@ double OpenDescriptors() {
   return count;
 }
 
+double Seconds(clockid_t clock) {
+  timespec time{};
+  (void)clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
 struct ProcessSeries {
   metrics::Counter& cpu;
   metrics::Gauge& resident;
@@ -66,6 +73,9 @@ struct ProcessSeries {
   metrics::Gauge& max_fds;
   metrics::Gauge& threads;
   metrics::Gauge& start;
+  // When the system was started, since the epoch. The file that tells it, /proc/stat, is hidden
+  // from a process that may see processes only, as systemd's ProcSubset=pid has it.
+  double boot = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_BOOTTIME);
 };
 
 void Refresh(const ProcessSeries& series, const FileSystem& files) {
@@ -83,10 +93,7 @@ void Refresh(const ProcessSeries& series, const FileSystem& files) {
   series.threads.Set(NumberAt(words[kThreads]));
   series.virtual_bytes.Set(NumberAt(words[kVirtual]));
   series.resident.Set(NumberAt(words[kResident]) * static_cast<double>(sysconf(_SC_PAGESIZE)));
-  // The start is in ticks since the boot, whose time is in /proc/stat.
-  if (const auto system = files.Read("/proc/stat"); system.ok()) {
-    series.start.Set(NumberAt(After(*system, "btime")) + NumberAt(words[kStart]) / ticks);
-  }
+  series.start.Set(series.boot + NumberAt(words[kStart]) / ticks);
   if (const auto limits = files.Read("/proc/self/limits"); limits.ok()) {
     series.max_fds.Set(NumberAt(After(*limits, "Max open files")));
   }
