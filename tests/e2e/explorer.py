@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The Explorer in a headless Chromium: lists, follows, edits and refuses, and runs nothing that objects contain.
 
-usage: explorer.py --server SAMPLE_APISERVER [--pictures FOLDER] [--rows 10000]
+usage: explorer.py --server SAMPLE_APISERVER [--cluster KUBE_APISERVER] [--pictures FOLDER] [--rows 10000]
 
-Screenshots of both themes are put into FOLDER. Exits 1 and names each failed check.
+Screenshots of both themes are put into FOLDER. A KUBE_APISERVER serves events, of which one tab is. Exits 1 and
+names each failed check.
 """
 
 import argparse
@@ -176,6 +177,27 @@ def tabs(t, page):
     t.check(page.wait("!document.querySelector('.detail')"), "Escape closes the panel")
 
 
+def keys(t, page):
+    """What the list of keys promises besides."""
+    focus = "document.activeElement.id"
+    for key, place_of in (("n", "namespace"), ("r", "resources")):
+        page.press(key)
+        t.check(page.wait(focus + " === '%s'" % place_of), "'%s' goes to %s" % (key, place_of), page.evaluate(focus))
+        page.press("Escape")
+    page.press("?")
+    t.check(page.wait("document.querySelector('dialog h2')?.textContent === 'Keys'"), "'?' lists the keys")
+    page.evaluate("document.querySelector('dialog').close()")
+    t.check("system:masters" in page.evaluate("document.querySelector('#user').title"), "the user's groups are told",
+            page.evaluate("document.querySelector('#user').title"))
+    place(page, resource=GROUP + "/flunders", namespace="default", object="default/first")
+    page.wait("!!document.querySelector('.yaml')")
+    page.evaluate("document.querySelector('#tab-yaml').focus()")
+    page.press("ArrowRight")
+    t.check(page.wait(focus + " === 'tab-owners'"), "arrows go through the tabs", page.evaluate(focus))
+    page.press("Escape")
+    page.wait("!document.querySelector('.detail')")
+
+
 def creates(t, page, api):
     page.evaluate("[...document.querySelectorAll('.toolbar button')].find((b) => b.textContent === 'New').click()")
     page.wait("!!document.querySelector('textarea')")
@@ -323,6 +345,44 @@ def connects_again(t, page, server, api):
     page.errors.clear()
 
 
+def event(name, uid, reason, kind, message):
+    about = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "default", "name": "told", "uid": uid}
+    return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": name}, "involvedObject": about, "reason": reason,
+            "type": kind, "message": message, "count": 3, "source": {"component": "keeper"},
+            "lastTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+
+def tells_events(t, page, binary, folder):
+    """The events of one object, on a server that serves them."""
+    os.mkdir(folder)
+    server = Server(binary, "memory", folder)
+    server.start()
+    try:
+        api = Api(server)
+        told = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "told"}, "data": {"a": "b"}}
+        uid = api.call("POST", "/api/v1/namespaces/default/configmaps", told)[1]["metadata"]["uid"]
+        for each in (event("told.1", uid, "Fed", "Normal", "ate two mice"),
+                     event("told.2", uid, "Bitten", "Warning", MARKUP),
+                     event("told.3", "of-another", "Lost", "Normal", "is elsewhere")):
+            code, said = api.call("POST", "/api/v1/namespaces/default/events", each)
+            t.check(code == 201, "an event is created", said)
+        page.go(api.url + "/explorer/#token=" + api.token)
+        page.wait("document.querySelector('#user')?.textContent === 'admin'")
+        place(page, resource="/v1/configmaps", namespace="default", object="default/told", tab="events")
+        shown = "document.querySelector('table.events')?.textContent ?? ''"
+        t.check(page.wait("(%s).includes('ate two mice')" % shown), "the events of an object are shown",
+                page.evaluate(TEXT % ".detail"))
+        t.check(page.evaluate("document.querySelectorAll('table.events tbody tr').length") == 2, "and of no other",
+                page.evaluate(shown))
+        warned = page.evaluate("document.querySelector('table.events tr.warned')?.textContent ?? ''")
+        t.check("Bitten" in warned and "keeper" in warned and "3" in warned, "warnings stand out, with source and count", warned)
+        t.check("onerror" in warned and page.evaluate("window.pwned === undefined"), "markup in a message is text", warned)
+        t.check(page.violations() == [], "no policy is violated", page.violations())
+        t.check(page.errors == [], "the console has no errors", page.errors)
+    finally:
+        server.stop(signal.SIGKILL)
+
+
 def pictures(page, folder):
     os.makedirs(folder, exist_ok=True)
     place(page, resource=GROUP + "/flunders", namespace="many", object="many/row-00003")
@@ -404,6 +464,7 @@ def announces(t, binary, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", required=True)
+    parser.add_argument("--cluster")
     parser.add_argument("--pictures")
     parser.add_argument("--rows", type=int, default=10000)
     args = parser.parse_args()
@@ -420,6 +481,7 @@ def main():
             follows(t, page, api)
             edits(t, page, api)
             tabs(t, page)
+            keys(t, page)
             creates(t, page, api)
             starts_over(t, page, api)
             modules(t, page)
@@ -431,6 +493,8 @@ def main():
             t.check(page.errors == [], "the console has no errors", page.errors)
             runs_nothing(t, page, Api(server))
             connects_again(t, page, server, api)
+            if args.cluster:
+                tells_events(t, page, args.cluster, os.path.join(folder, "cluster"))
         finally:
             page.close()
             if server.process.poll() is None:
