@@ -114,6 +114,8 @@ void AdmissionOptions::AddFlags(FlagSet& flags) {
 
 Result<Admission> AdmissionOptions::ApplyTo(server::Config& config,
                                             const Environment& environment) const {
+  std::vector<admission::PluginChoice> choices;
+  for (const auto& plugin : first) choices.push_back({plugin});
   ASSIGN_OR_RETURN(const auto told, ReadFile(config_file, config, environment));
   Admission made = {.executor = NewThreadPool({.name = "admission", .threads = 1}),
                     .mutating = std::make_shared<admission::InformedWebhooks>(
@@ -127,7 +129,6 @@ Result<Admission> AdmissionOptions::ApplyTo(server::Config& config,
   auto options = WebhookOptions(config, *made.executor, environment);
   options.namespaces = namespaces;
   auto policies = PolicyOptions(config, namespaces, environment);
-  std::vector<admission::PluginChoice> choices;
   policies.policies = made.mutating_policies;
   choices.push_back({admission::NewMutatingPolicyAdmission(policies)});
   ASSIGN_OR_RETURN(auto users, UsersOf(told.For(kMutating), environment));
@@ -140,6 +141,13 @@ Result<Admission> AdmissionOptions::ApplyTo(server::Config& config,
   options.webhooks = made.validating;
   options.users = std::make_shared<const client::WebhookUsers>(std::move(users));
   choices.push_back({admission::NewValidatingWebhookAdmission(options)});
+  std::erase_if(choices, [this](const admission::PluginChoice& choice) {
+    return unavailable.contains(choice.plugin->name());
+  });
+  if (unavailable.contains(kMutating)) made.mutating = nullptr;
+  if (unavailable.contains(kValidating)) made.validating = nullptr;
+  if (unavailable.contains(kPlugins[0])) made.mutating_policies = nullptr;
+  if (unavailable.contains(kPlugins[2])) made.validating_policies = nullptr;
   // The program's own judge what webhooks have changed.
   for (const auto& plugin : config.admission) choices.push_back({plugin});
   ASSIGN_OR_RETURN(config.admission, admission::SelectPlugins(choices, selection));

@@ -19,6 +19,7 @@ void RecommendedOptions::AddFlags(FlagSet& flags) {
   authentication.AddFlags(flags);
   built_in_authentication.AddFlags(flags);
   authorization.AddFlags(flags);
+  core_api.AddFlags(flags);
   admission.AddFlags(flags);
   tracing.AddFlags(flags);
 }
@@ -28,7 +29,7 @@ std::vector<std::string> RecommendedOptions::Validate() const {
   for (const auto& group :
        {etcd.Validate(), audit.Validate(), authentication.Validate(standalone),
         built_in_authentication.Validate(standalone), authorization.Validate(standalone),
-        server_run.Validate(), features.Validate(server_run)}) {
+        core_api.Validate(standalone), server_run.Validate(), features.Validate(server_run)}) {
     problems.insert(problems.end(), group.begin(), group.end());
   }
   return problems;
@@ -44,7 +45,9 @@ Status RecommendedOptions::ApplyTo(server::Config& config, Environment environme
   ASSIGN_OR_RETURN(made.delegation, authentication.ApplyTo(config, environment));
   ASSIGN_OR_RETURN(made.authentication, built_in_authentication.ApplyTo(config, environment));
   ASSIGN_OR_RETURN(made.authorization, authorization.ApplyTo(config, environment));
-  ASSIGN_OR_RETURN(made.admission, admission.ApplyTo(config, environment));
+  AdmissionOptions obeying = admission;
+  ASSIGN_OR_RETURN(made.core_api, core_api.ApplyTo(obeying, environment));
+  ASSIGN_OR_RETURN(made.admission, obeying.ApplyTo(config, environment));
   features.ApplyTo(config);
   return server_run.ApplyTo(config);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct AdmissionOptions {
   // The namespaces for the namespaceSelector of webhooks and policies and for the `namespaceObject`
   // of policies. Null: a namespace has its name and the label kubernetes.io/metadata.name.
   std::shared_ptr<const admission::Namespaces> namespaces = nullptr;
+  // Plugins that run before those of policies and webhooks, and are chosen by the flags, too.
+  std::vector<std::shared_ptr<const admission::Plugin>> first = {};
+  // The names of plugins of policies and webhooks that this server does not have, as nothing tells
+  // it their objects. Their sources are null.
+  std::set<std::string, std::less<>> unavailable = {};
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);

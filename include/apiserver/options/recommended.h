@@ -11,6 +11,7 @@
 #include "apiserver/options/authentication.h"
 #include "apiserver/options/authorization.h"
 #include "apiserver/options/built_in_authentication.h"
+#include "apiserver/options/core_api.h"
 #include "apiserver/options/environment.h"
 #include "apiserver/options/etcd.h"
 #include "apiserver/options/feature.h"
@@ -29,6 +30,7 @@ struct Recommended {
   std::unique_ptr<ThreadPool> delegation = nullptr;
   BuiltInAuthentication authentication = {};
   Authorization authorization = {};
+  CoreApi core_api = {};
   Admission admission = {};
 };
 
@@ -45,6 +47,7 @@ struct RecommendedOptions {
   DelegatingAuthenticationOptions authentication = {};
   BuiltInAuthenticationOptions built_in_authentication = {};
   AuthorizationOptions authorization = {};
+  CoreApiOptions core_api = {};
   AdmissionOptions admission = {};
 
   // Adds the flags of all groups. The options must outlive the reading of the command line.
