@@ -117,6 +117,7 @@ Values::Values(const Program& program)
     recommended.admission.own_plugins.emplace_back(plugin->name());
   }
   recommended.admission.namespaces = program.namespaces;
+  recommended.core_api.wanted = true;
   recommended.audit.values.standard_output = [] { return std::make_unique<StandardOutput>(); };
 }
 

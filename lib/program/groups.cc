@@ -39,6 +39,25 @@ Status InstallAuthorization(const GroupParts& parts, server::GenericAPIServer& a
   return groups::authorization::Install(api, made.authorizer, made.rules);
 }
 
+// Behind an aggregator admission obeys the cluster's objects, if the program knows the cluster.
+Status InstallAdmission(const GroupParts& parts, server::GenericAPIServer& api,
+                        const registry::StorageConfig& storage) {
+  if (parts.made.core_api.client) {
+    return options::FollowCluster(api, parts.made.core_api, parts.made.admission);
+  }
+  // [policies]
+  const options::Admission& admission = parts.made.admission;
+  return groups::admissionregistration::Install(
+      api, {.storage = storage,
+            .mutating = admission.mutating,
+            .validating = admission.validating,
+            .mutating_policies = admission.mutating_policies,
+            .validating_policies = admission.validating_policies,
+            .log = &parts.log,
+            .authorizer = parts.made.authorization.authorizer});
+  // [/policies]
+}
+
 }  // namespace
 
 Status InstallGroups(const GroupParts& parts, server::GenericAPIServer& api,
@@ -48,17 +67,7 @@ Status InstallGroups(const GroupParts& parts, server::GenericAPIServer& api,
     RETURN_IF_ERROR(InstallAuthentication(parts, api, storage));
     RETURN_IF_ERROR(InstallAuthorization(parts, api, storage));
   }
-  // [policies]
-  const options::Admission& admission = parts.made.admission;
-  RETURN_IF_ERROR(groups::admissionregistration::Install(
-      api, {.storage = storage,
-            .mutating = admission.mutating,
-            .validating = admission.validating,
-            .mutating_policies = admission.mutating_policies,
-            .validating_policies = admission.validating_policies,
-            .log = &parts.log,
-            .authorizer = parts.made.authorization.authorizer}));
-  // [/policies]
+  RETURN_IF_ERROR(InstallAdmission(parts, api, storage));
   if (!parts.recommended.features.enable_priority_and_fairness) return {};
   return groups::flowcontrol::Install(api, {.storage = storage, .log = &parts.log});
 }

@@ -92,7 +92,7 @@ roleRef:
 )";
 
 constexpr std::string_view kAdmission = R"(---
-# May follow what its admission needs.
+# May follow the namespaces, webhooks and policies that its admission obeys.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
@@ -102,7 +102,13 @@ rules:
   resources: [namespaces]
   verbs: [get, list, watch]
 - apiGroups: [admissionregistration.k8s.io]
-  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]
+  resources:
+  - mutatingadmissionpolicies
+  - mutatingadmissionpolicybindings
+  - mutatingwebhookconfigurations
+  - validatingadmissionpolicies
+  - validatingadmissionpolicybindings
+  - validatingwebhookconfigurations
   verbs: [get, list, watch]
 ---
 apiVersion: rbac.authorization.k8s.io/v1

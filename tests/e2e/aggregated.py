@@ -130,7 +130,8 @@ class Scene:
 
     def storage(self):
         if not self.args.go:
-            return ["--no-standalone", "--storage=rocks", "--data-dir=" + os.path.join(self.folder, "data")]
+            return ["--no-standalone", "--storage=rocks", "--data-dir=" + os.path.join(self.folder, "data"),
+                    "--kubeconfig=" + self.cluster.kubeconfig]
         self.port = self.port or free_port()
         self.etcd = self.etcd or Etcd(self.folder)
         return ["--etcd-servers=" + self.etcd.url, "--kubeconfig=" + self.cluster.kubeconfig]
@@ -227,6 +228,35 @@ def documents(t, scene):
     t.check(not renamed, "equal definitions are shared", renamed)
 
 
+def obeyed(t, scene):
+    """The extension server does what the cluster's namespaces, policies and webhooks say."""
+    lost = flunder("lost")
+    lost["metadata"]["namespace"] = "nowhere"
+    got = scene.kubectl("create", "-f", "-", given=json.dumps(lost))
+    t.check(got[0] != 0 and 'namespaces "nowhere" not found' in got[1], "nothing is created in a namespace that is not there", got)
+    group = {"apiVersion": "admissionregistration.k8s.io/v1"}
+    rule = {"apiGroups": ["wardle.example.com"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["flunders"]}
+    scene.apply(
+        {**group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "no-evil"},
+         "spec": {"matchConstraints": {"resourceRules": [rule]},
+                  "validations": [{"expression": "object.metadata.name != 'evil'", "message": "it is evil"}]}},
+        {**group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no-evil"},
+         "spec": {"policyName": "no-evil", "validationActions": ["Deny"]}},
+        {**group, "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "away"},
+         "webhooks": [{"name": "away.example.com", "clientConfig": {"url": "https://127.0.0.1:1/"}, "rules": [rule],
+                       "failurePolicy": "Fail", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+                       "objectSelector": {"matchLabels": {"asked": "yes"}}}]})
+    dry = lambda **metadata: scene.kubectl("create", "--dry-run=server", "-f", "-", given=json.dumps(
+        {**flunder("x"), "metadata": {"namespace": "default", **metadata}}))[1]
+    wait_until(lambda: "it is evil" in dry(name="evil"), "a policy of the cluster refuses", 60)
+    wait_until(lambda: "away.example.com" in dry(name="good", labels={"asked": "yes"}), "a webhook of the cluster is asked", 60)
+    t.check("created" in dry(name="good"), "and what neither minds is created", dry(name="good"))
+    for name in ("validatingadmissionpolicybinding/no-evil", "validatingadmissionpolicy/no-evil",
+                 "validatingwebhookconfiguration/away"):
+        scene.kubectl("delete", name)
+    wait_until(lambda: "created" in dry(name="evil"), "without the policy it is created", 60)
+
+
 def watched(t, scene):
     """A watch goes through, and ends with its server."""
     log = os.path.join(scene.folder, "watch.log")
@@ -311,6 +341,8 @@ def run(t, scene):
     if scene.args.given_proxy:
         return told(t, scene)
     documents(t, scene)
+    if not scene.args.go:
+        obeyed(t, scene)
     watched(t, scene)
     killed(t, scene)
     flapping(t, scene)
