@@ -46,7 +46,8 @@ class Doctor {
       : ctx_(ctx),
         options_(options),
         authentication_{.cluster = options.cluster},
-        authorization_{.cluster = options.authorization_cluster, .of = " of authorization"} {}
+        authorization_{.cluster = options.authorization_cluster, .of = " of authorization"},
+        core_{.cluster = options.core_cluster, .of = " of admission"} {}
 
   std::vector<Finding> Run() {
     // Without an answer every further check would fail for the same reason.
@@ -54,6 +55,7 @@ class Doctor {
     LookAtIdentity(authentication_);
     LookAtConfigMap();
     LookAtPermissions();
+    LookAtAdmission();
     LookAtServingCertificate();
     LookAtApiServices();
     return std::move(findings_);
@@ -305,6 +307,37 @@ class Doctor {
         "Let the server ask:", AuthDelegatorYaml(asked.user));
   }
 
+  // Without one of these the server does not become ready.
+  void LookAtAdmission() {
+    if (options_.followed.empty()) return;
+    if (core_.cluster != nullptr) {
+      if (!LookAtCluster(core_)) return;
+      LookAtIdentity(core_);
+    }
+    const Asked& asked = core_.cluster != nullptr ? core_ : authentication_;
+    std::string hidden;
+    for (const runtime::GroupResource& each : options_.followed) {
+      if (MayFollow(asked, each)) continue;
+      hidden += (hidden.empty() ? "" : ", ") + each.ToString();
+    }
+    if (hidden.empty()) {
+      Add(Level::kOk, "admission", "may follow what it obeys in the cluster");
+      return;
+    }
+    Add(Level::kProblem, "admission",
+        "may not list and watch " + hidden + ", so the server does not become ready",
+        "Let the server follow what its admission obeys:", AdmissionFollowerYaml(asked.user));
+  }
+
+  bool MayFollow(const Asked& asked, const runtime::GroupResource& followed) {
+    for (const std::string_view verb : {"list", "watch"}) {
+      if (!Allowed(asked, {.verb = verb, .group = followed.group, .resource = followed.resource})) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   std::string ServiceHost() const {
     return options_.service_name + "." + options_.service_namespace + ".svc";
   }
@@ -416,6 +449,7 @@ class Doctor {
   const DoctorOptions& options_;
   Asked authentication_;
   Asked authorization_;
+  Asked core_;
   std::vector<Finding> findings_;
 };
 

@@ -66,6 +66,19 @@ std::string AuthDelegatorYaml(std::string_view user) {
          RoleRef("ClusterRole", kRole) + Subject(user);
 }
 
+std::string AdmissionFollowerYaml(std::string_view user) {
+  const std::string name = BindingName(user, "admission");
+  return std::string(kRbac) + "kind: ClusterRole\nmetadata:\n  name: " + Quoted(name) +
+         "\nrules:\n- apiGroups: [\"\"]\n  resources: [namespaces]\n  verbs: [get, list, watch]\n"
+         "- apiGroups: [admissionregistration.k8s.io]\n  resources:\n"
+         "  - mutatingadmissionpolicies\n  - mutatingadmissionpolicybindings\n"
+         "  - mutatingwebhookconfigurations\n  - validatingadmissionpolicies\n"
+         "  - validatingadmissionpolicybindings\n  - validatingwebhookconfigurations\n"
+         "  verbs: [get, list, watch]\n---\n" +
+         std::string(kRbac) + "kind: ClusterRoleBinding\nmetadata:\n  name: " + Quoted(name) +
+         "\n" + RoleRef("ClusterRole", Quoted(name)) + Subject(user);
+}
+
 // The priorities are those of the sample-apiserver's APIService.
 std::string ApiServiceYaml(const runtime::GroupVersion& group_version,
                            const ServiceReference& service, std::string_view ca_pem) {

@@ -136,6 +136,17 @@ Result<CoreApi> CoreApiOptions::ApplyTo(AdmissionOptions& admission,
   return made;
 }
 
+std::vector<runtime::GroupResource> FollowedResources() {
+  std::vector<runtime::GroupResource> all = {{"", "namespaces"}};
+  for (const char* resource :
+       {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
+        "mutatingwebhookconfigurations", "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings", "validatingwebhookconfigurations"}) {
+    all.push_back({"admissionregistration.k8s.io", resource});
+  }
+  return all;
+}
+
 Status FollowCluster(server::GenericAPIServer& server, const CoreApi& cluster,
                      const Admission& admission) {
   std::vector<Follower> followers;

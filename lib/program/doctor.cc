@@ -13,8 +13,10 @@
 #include "apiserver/delegation/cluster_client.h"
 #include "apiserver/delegation/doctor.h"
 #include "apiserver/http/dialer.h"
+#include "apiserver/options/core_api.h"
 #include "apiserver/options/environment.h"
 #include "apiserver/program/signals/run_until_signal.h"
+#include "base/status_macros.h"
 #include "program/cluster.h"
 #include "program/command_line.h"
 #include "program/examination.h"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr char kAuthenticationKubeconfig[] = "--authentication-kubeconfig";
 constexpr char kAuthorizationKubeconfig[] = "--authorization-kubeconfig";
+constexpr char kKubeconfig[] = "--kubeconfig";
 constexpr char kTlsCertFile[] = "--tls-cert-file";
 
 // The values of the doctor's own flags.
@@ -32,6 +35,7 @@ struct DoctorFlags {
   std::string authentication_kubeconfig;  // Empty: the pod's.
   // Empty: the pod's; outside of a pod that of authentication.
   std::string authorization_kubeconfig;
+  std::string kubeconfig;  // Empty: the pod's; outside of a pod no cluster is obeyed.
   std::string service_name;
   std::string service_namespace;
   std::string tls_cert_file;
@@ -51,11 +55,30 @@ Result<ClusterClient> AuthorizationCluster(const DoctorFlags& flags, http::Diale
   return delegation::NewClusterClient(*config, dialer, RealFileSystem());
 }
 
+// Returns the client that follows what admission obeys. Null: the one that asks for TokenReviews.
+Result<ClusterClient> CoreCluster(const DoctorFlags& flags, http::Dialer& dialer) {
+  if (flags.kubeconfig == flags.authentication_kubeconfig) return ClusterClient();
+  const auto config =
+      options::ClusterConfig(kKubeconfig, flags.kubeconfig, {.in_cluster = InPod()});
+  if (!config.ok()) return config.status();
+  return delegation::NewClusterClient(*config, dialer, RealFileSystem());
+}
+
+// Adds what admission follows in a cluster, if it does: the flags say which cluster that is.
+Status AddFollowed(const DoctorFlags& flags, http::Dialer& dialer, ClusterClient& core,
+                   delegation::DoctorOptions& doctor) {
+  if (flags.kubeconfig.empty() && !InPod()) return {};
+  ASSIGN_OR_RETURN(core, CoreCluster(flags, dialer));
+  doctor.core_cluster = core.get();
+  doctor.followed = options::FollowedResources();
+  return {};
+}
+
 // Makes `--help` show the server's flags that matter here, and doctor's own, first.
 void Arrange(CLI::App& app) {
   const std::set<std::string> needed_flags = {
-      "--standalone",           "--data-dir", "--config", kAuthenticationKubeconfig,
-      kAuthorizationKubeconfig, kTlsCertFile};
+      "--standalone",           "--data-dir", "--config",  kAuthenticationKubeconfig,
+      kAuthorizationKubeconfig, kKubeconfig,  kTlsCertFile};
   for (CLI::Option* option : app.get_options()) {
     const bool needed = option == app.get_help_ptr() || needed_flags.contains(option->get_name());
     option->group(needed ? "Options"
@@ -86,6 +109,10 @@ int Look(const DoctorFlags& flags, const Program& program) {
                                    .group_versions = program.group_versions,
                                    .service_name = flags.service_name,
                                    .service_namespace = flags.service_namespace};
+  ClusterClient core;
+  if (const Status added = AddFollowed(flags, *dialer, core, doctor); !added.ok()) {
+    return Fail(added);
+  }
   if (!flags.tls_cert_file.empty()) {
     auto pem = RealFileSystem().Read(flags.tls_cert_file);
     if (!pem.ok()) return Fail(pem.status());
@@ -157,6 +184,7 @@ int DoctorMain(int argc, const char* const* argv, const Program& program) {
   }
   flags.authentication_kubeconfig = values.recommended.authentication.values.kubeconfig_file;
   flags.authorization_kubeconfig = values.recommended.authorization.kubeconfig_file;
+  flags.kubeconfig = values.recommended.core_api.kubeconfig_file;
   flags.tls_cert_file = values.recommended.secure_serving.tls_cert_file;
   return Look(flags, program);
 }

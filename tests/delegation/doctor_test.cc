@@ -319,6 +319,43 @@ TEST_CASE("doctor: whoever asks who may do what is looked at as such", "[server]
   CHECK(lines().ends_with("cluster of authorization: does not answer: connection refused\n"));
 }
 
+TEST_CASE("doctor: what admission obeys must be allowed to be followed", "[server]") {
+  Patient patient;
+  DoctorOptions options = patient.Options();
+  options.followed = {{"", "namespaces"}, {"admissionregistration.k8s.io", "webhooks"}};
+  const auto admission = [&options] {
+    for (Finding& each : Diagnose(Context::Background(), options)) {
+      if (each.check == "admission") return std::move(each);
+    }
+    return Finding{.text = "none"};
+  };
+  CHECK(admission().level == Level::kOk);
+  patient.cluster.forbidden = {R"("verb":"watch","group":"admissionregistration.k8s.io")"};
+  const Finding found = admission();
+  CHECK(found.level == Level::kProblem);
+  CHECK(found.text ==
+        "may not list and watch webhooks.admissionregistration.k8s.io, so the server does not "
+        "become ready");
+  runtime::Arena arena;
+  const auto documents = codec::SplitYamlDocuments(found.yaml);
+  REQUIRE(documents.size() == 2);
+  const auto role = codec::ParseYaml(documents[0], arena);
+  const auto binding = codec::ParseYaml(documents[1], arena);
+  REQUIRE((role.ok() && binding.ok()));
+  CHECK((*binding)["roleRef"]["name"] == (*role)["metadata"]["name"]);
+  CHECK((*binding)["subjects"].at(0)["name"].AsString() == "apiserver");
+  CHECK((*role)["rules"].size() == 2);
+
+  // Another identity is asked for itself, and a server that obeys no cluster is not asked.
+  FakeCluster core;
+  core.down = true;
+  options.core_cluster = &core;
+  CHECK(admission().text == "none");
+  CHECK(Diagnose(Context::Background(), options).size() == patient.Findings().size() + 1);
+  options.followed.clear();
+  CHECK(Diagnose(Context::Background(), options).size() == patient.Findings().size());
+}
+
 TEST_CASE("doctor: the serving certificate must be for the Service and valid", "[server]") {
   Patient patient;
   patient.serving =

@@ -22,6 +22,12 @@ struct DoctorOptions {
   // The cluster for authorization, if that has another identity or is another cluster
   // (--authorization-kubeconfig). Null: `cluster`.
   client::Client* authorization_cluster = nullptr;
+  // The cluster whose objects the server's admission obeys, if that has another identity or is
+  // another cluster (--kubeconfig). Null: `cluster`.
+  client::Client* core_cluster = nullptr;
+  // The resources that admission must be allowed to list and watch there. Empty: it obeys no
+  // cluster.
+  std::vector<runtime::GroupResource> followed = {};
   // The versions that the server will serve; an APIService is expected for each.
   std::vector<runtime::GroupVersion> group_versions = {};
   // The Service in front of the server. Empty: certificate and APIServices are not checked.

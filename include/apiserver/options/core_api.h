@@ -11,6 +11,7 @@
 #include "apiserver/options/admission.h"
 #include "apiserver/options/environment.h"
 #include "apiserver/options/flag_set.h"
+#include "apiserver/runtime/names.h"
 #include "apiserver/server/server.h"
 
 // k8s.io/apiserver/pkg/server/options/coreapi.go: the cluster whose namespaces, webhooks and
@@ -44,6 +45,9 @@ struct CoreApiOptions {
   // cluster does not answer. The message names the flag.
   Result<CoreApi> ApplyTo(AdmissionOptions& admission, const Environment& environment) const;
 };
+
+// Returns the resources of the cluster that a server must be allowed to list and watch for that.
+std::vector<runtime::GroupResource> FollowedResources();
 
 // Lets the plugins of `admission` follow the cluster's objects from the start of `server` to its
 // stop: instead of groups::admissionregistration::Install, for a CoreApi with a client. Until all
