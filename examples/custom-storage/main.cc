@@ -6,37 +6,38 @@
 #include <chrono>
 #include <cstdio>
 
+#include "apiserver/base/status_macros.h"
 #include "apiserver/program/signals/run_until_signal.h"
 #include "apiserver/server/standalone.h"
 #include "threads.h"
 
 using namespace apiserver;  // NOLINT(google-build-using-namespace): an example's main.
 
-int main() {
-  program::BlockSignals();
-  const auto kind = threads::NewThreadKind();
-  const auto standalone = server::NewStandalone({});
-  if (!kind.ok()) return program::Fail(kind.status());
-  if (!standalone.ok()) return program::Fail(standalone.status());
-
-  server::Config config;
-  standalone->Apply(config);
-  auto server = std::move(config).Complete().value().New().value();
-  (void)server->scheme().Add(*kind);
-  const auto store = threads::NewThreadStore(*kind, threads::ProcessThreads(), server->pool(),
-                                             std::chrono::seconds(1));
-  if (!store.ok()) return program::Fail(store.status());
-  const Status installed =
+static Result<int> Run() {
+  APISERVER_ASSIGN_OR_RETURN(const auto standalone, server::NewStandalone({}));
+  APISERVER_ASSIGN_OR_RETURN(const auto server, standalone.NewServer());
+  APISERVER_ASSIGN_OR_RETURN(const auto kind, threads::NewThreadKind());
+  APISERVER_RETURN_IF_ERROR(server->scheme().Add(kind));
+  APISERVER_ASSIGN_OR_RETURN(
+      const auto store, threads::NewThreadStore(kind, threads::ProcessThreads(), server->pool(),
+                                                std::chrono::seconds(1)));
+  APISERVER_RETURN_IF_ERROR(
       server->InstallAPIGroup({threads::kGroup,
                                {{"v1",
-                                 {{"threads", *store},
-                                  {"threads/log", threads::NewThreadLog(*store)},
-                                  {"threads/connect", threads::NewThreadConnect(*store)}}}}});
-  if (!installed.ok()) return program::Fail(installed);
-  if (const Status prepared = server->PrepareRun(); !prepared.ok()) return program::Fail(prepared);
+                                 {{"threads", store},
+                                  {"threads/log", threads::NewThreadLog(store)},
+                                  {"threads/connect", threads::NewThreadConnect(store)}}}}}));
+  APISERVER_RETURN_IF_ERROR(server->PrepareRun());
   return program::RunUntilSignal(*server, [&] {
-    (void)standalone->WriteKubeconfig("threads.kubeconfig", server->port());
+    const Status written = standalone.WriteKubeconfig("threads.kubeconfig", server->port());
+    if (!written.ok()) program::Fail(written);
     std::printf("try: kubectl --kubeconfig threads.kubeconfig get threads -w\n");
     std::fflush(stdout);
   });
+}
+
+int main() {
+  program::BlockSignals();
+  const Result<int> code = Run();
+  return code.ok() ? *code : program::Fail(code.status());
 }
