@@ -18,7 +18,8 @@ constexpr std::size_t kWriteOffset = 1024;
 constexpr std::size_t kTurnBytes = 256 << 10;
 // A write counts as this many bytes of a turn at least: the call takes as long as they would.
 constexpr std::size_t kSendCostBytes = 4 << 10;
-// Limits a handshake that is under way when the server drains.
+// Limits a handshake that is under way when the server drains, and the wait for one since the
+// client has connected.
 constexpr auto kDrainedHandshakeTime = std::chrono::milliseconds(1000);
 // Limits of a lingering close: a peer that goes on sending must not keep the connection.
 constexpr auto kLingerTime = std::chrono::milliseconds(500);
@@ -64,6 +65,7 @@ void Carrier::Start() {
 
 void Carrier::StartNow() {
   const Clock::Monotonic now = setup_.loop->now();
+  begun_ = now;
   phase_deadline_ = now + setup_.handshake_timeout;
   progress_ = now;
   Status started;
@@ -122,9 +124,9 @@ void Carrier::Drain() {
   drain_ = true;
   if (phase_ == Phase::kHandshake) {
     // A client sends its first request with the end of its handshake, and repeats none that it has
-    // sent.
-    if (!socket_.greeted()) return Close(Status(Reason::kServiceUnavailable, "shutting down"));
-    phase_deadline_ = std::min(phase_deadline_, setup_.loop->now() + kDrainedHandshakeTime);
+    // sent. One that has only just connected is about to send its hello.
+    const Clock::Monotonic since = socket_.greeted() ? setup_.loop->now() : begun_;
+    phase_deadline_ = std::min(phase_deadline_, since + kDrainedHandshakeTime);
     return UpdateTimer();
   }
   if (phase_ != Phase::kOpen) return;
@@ -403,6 +405,9 @@ void Carrier::OnTimer() {
   if (stalled || (next && now >= *next)) {
     if (phase_ == Phase::kHandshake) {
       if (setup_.connecting) return Close(Status(Reason::kTimeout, "i/o timeout"));
+      if (drain_ && !socket_.greeted()) {
+        return Close(Status(Reason::kServiceUnavailable, "shutting down"));
+      }
       return FailHandshake(Status(Reason::kTimeout, "tls: the handshake did not come"));
     }
     return Close(

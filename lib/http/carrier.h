@@ -135,6 +135,7 @@ class Carrier final : public Wire,
   Status write_lost_;            // Not OK: a write has failed, and the rest of the input is read.
   bool blocked_before_ = false;  // The protocol was blocked when the timer fired last.
   Clock::Monotonic armed_for_;
+  Clock::Monotonic begun_;
   Clock::Monotonic phase_deadline_;
   std::size_t lingered_bytes_ = 0;
   Clock::Monotonic progress_;  // When the peer last took bytes, or had none to take.
