@@ -12,9 +12,21 @@ exec_bare() { exec chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME
 in_bare() { (exec_bare "$@"); }
 apt_bare() { in_bare DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends "$@" >&2; }
 
+# The folders of this system that the new one has, too.
+mounted=()
+
+# Lets the new system have a folder of this one: mount_bare FOLDER PLACE.
+mount_bare() {
+  mkdir -p "$bare$2"
+  mount --bind "$1" "$bare$2"
+  mounted+=("$bare$2")
+}
+
 leave_bare() {
   if [[ -n $server ]] && kill "$server" 2>/dev/null; then wait "$server" || true; fi
-  if mountpoint -q "$bare/proc"; then umount "$bare/proc" || true; fi
+  # What cannot be unmounted would be deleted with the rest.
+  local folder
+  for folder in "${mounted[@]}"; do umount "$folder" || return; done
   rm -rf --one-file-system "$bare"
 }
 
@@ -26,7 +38,7 @@ enter_bare() {
   kubectl=$(unpacked kubernetes-client)/usr/bin/kubectl
   trap leave_bare EXIT
   debootstrap --variant=minbase "$1" "$bare" >&2
-  mount --bind /proc "$bare/proc"
+  mount_bare /proc /proc
   apt_bare update
 }
 
