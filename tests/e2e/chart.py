@@ -162,14 +162,14 @@ def account_kubeconfig(helm):
 
 
 def flags_of_pod(helm, port, kubeconfig):
-    """The flags of the Deployment, with this machine's folders."""
+    """The flags of the Deployment, with this machine's folders, and what a pod knows of its cluster."""
     places = {"/serving": helm.folder, "/data": os.path.join(helm.folder, "data")}
     flags = []
     for flag in pod_of(helm.objects())["containers"][0]["args"]:
         for inside, here in places.items():
             flag = flag.replace("=" + inside, "=" + here)
         flags.append(flag.replace("=0.0.0.0", "=127.0.0.1").replace("--secure-port=6443", "--secure-port=%d" % port))
-    return flags + ["--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig]
+    return flags + ["--%skubeconfig=%s" % (of, kubeconfig) for of in ("authentication-", "authorization-", "")]
 
 
 def used(t, helm, server, port, pair):
@@ -194,6 +194,8 @@ def used(t, helm, server, port, pair):
         t.check(code == 0, "kubectl apply through the aggregator", out + err)
         code, out, err = helm.kubectl("get", "flunders", "-A")
         t.check(code == 0 and out, "kubectl get through the aggregator", out + err)
+        said = open(log).read()
+        t.check("starting over" not in said, "the account may follow all that admission obeys", said[-2000:])
     finally:
         process.send_signal(signal.SIGTERM)
         t.check(process.wait(timeout=120) == 0, "the server ends with 0")
