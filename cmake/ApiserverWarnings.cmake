@@ -12,7 +12,7 @@ target_compile_options(apiserver_warnings INTERFACE
   # g++ 13 and 14 take runtime::Value for what owns its items, where it only points to them; what they
   # would find is looked for by tests/tidy (no loop outlives ... that its range needs).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
-  $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>)
+  $<$<BOOL:${APISERVER_WERROR}>:-Werror>)
 if(APISERVER_UNITY)
   # Sources that are included are headers to g++, which then warns of every anonymous namespace.
   target_compile_options(apiserver_warnings INTERFACE

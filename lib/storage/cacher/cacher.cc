@@ -334,7 +334,6 @@ Status Cacher::WaitForList(const Context& ctx, const ListOptions& options) {
 Result<std::optional<ListSource>> Cacher::SourceFor(const Context& ctx, std::string_view prefix,
                                                     const ListOptions& options,
                                                     const ListStart& start) {
-  std::optional<ListSource> source;
   if (options.recursive && !options.predicate.empty()) {
     ASSIGN_OR_RETURN(auto found,
                      index_->Find({options.predicate, prefix, start.key, start.revision, ctx}));
@@ -345,8 +344,8 @@ Result<std::optional<ListSource>> Cacher::SourceFor(const Context& ctx, std::str
   }
   if (start.revision > 0) {
     ASSIGN_OR_RETURN(auto view, StateAt(*cache_, start.revision, ctx.may_block()));
-    if (view) source = ListSource{std::move(*view), std::nullopt};
-    return source;
+    if (!view) return std::optional<ListSource>();
+    return std::optional(ListSource{std::move(*view), std::nullopt});
   }
   return std::optional(ListSource{cache_->Now(), std::nullopt});
 }
