@@ -22,11 +22,16 @@ mount_bare() {
   mounted+=("$bare$2")
 }
 
+unmount_bare() {
+  local folder
+  for folder in "${mounted[@]}"; do umount "$folder" || return; done
+  mounted=()
+}
+
 leave_bare() {
   if [[ -n $server ]] && kill "$server" 2>/dev/null; then wait "$server" || true; fi
   # What cannot be unmounted would be deleted with the rest.
-  local folder
-  for folder in "${mounted[@]}"; do umount "$folder" || return; done
+  unmount_bare || return
   rm -rf --one-file-system "$bare"
 }
 
