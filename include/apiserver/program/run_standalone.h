@@ -63,7 +63,7 @@ struct Program {
   std::function<void(options::FlagSet& flags)> add_flags = nullptr;
   // Checks the program's own flags once all flags have been read, and returns a line for each
   // mistake, which names the flag and the remedy; the first ends the program. It changes nothing,
-  // as `doctor` and the start call it alike; on main's thread. Null: nothing is checked.
+  // as `doctor` and the start call it alike; on main's thread, may block. Null: nothing is checked.
   std::function<std::vector<std::string>(const options::RecommendedOptions& options)> validate =
       nullptr;
   // Looks for `doctor --standalone` at what the program's own flags name, such as files and other

@@ -116,6 +116,7 @@ std::vector<MemberReport> InspectOver(const std::vector<MemberTransport>& member
     visits.back()->Begin(deadline);
   }
   std::vector<MemberReport> reports;
+  reports.reserve(visits.size());
   for (const auto& visit : visits) reports.push_back(visit->End());
   return reports;
 }
