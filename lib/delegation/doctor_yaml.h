@@ -18,8 +18,8 @@ struct ServiceReference {
 std::string AuthenticationReaderYaml(std::string_view user);
 // Returns the ClusterRoleBinding that lets `user` create TokenReviews and SubjectAccessReviews.
 std::string AuthDelegatorYaml(std::string_view user);
-// Returns the ClusterRole that allows to follow namespaces, webhook configurations and policies, and
-// the ClusterRoleBinding that gives it to `user`.
+// Returns the ClusterRole that allows to follow namespaces, webhook configurations and policies,
+// and the ClusterRoleBinding that gives it to `user`.
 std::string AdmissionFollowerYaml(std::string_view user);
 // Returns the APIService that makes the cluster's aggregator call the service; it verifies the
 // server with `ca_pem`.

@@ -22,7 +22,7 @@ namespace {
 using testing::ReadFlags;
 
 constexpr char kPath[] = "/cluster.kubeconfig";
-constexpr char kPets[] = "/apis/zoo.example.com/v1/namespaces/home/pets";
+constexpr char kPets[] = "/apis/zoo.example.com/v1/namespaces/den/pets";
 constexpr char kTom[] =
     R"({"apiVersion":"zoo.example.com/v1","kind":"Pet","metadata":{"name":"tom"}})";
 
@@ -108,10 +108,10 @@ TEST_CASE("options: admission behind an aggregator obeys the cluster's namespace
   const auto refused = server->Call("POST", kPets, kTom);
   CHECK(refused.code == 404);
   INFO(refused.body);
-  CHECK(refused.body.find(R"(namespaces \"home\" not found)") != std::string::npos);
+  CHECK(refused.body.find(R"(namespaces \"den\" not found)") != std::string::npos);
   CHECK(cluster
             ->Call("POST", "/api/v1/namespaces",
-                   R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"home"}})")
+                   R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"den"}})")
             .code == 201);
   CHECK(server->Call("POST", kPets, kTom).code == 201);
   CHECK(testing::Eventually([&] { return server->Call("GET", "/readyz").code == 200; }));
