@@ -196,7 +196,7 @@ bool IsExport(std::string_view command) {
 int ExportMain(int argc, const char* const* argv, const Program& program) {
   auto printed = Export(argv[0], {argv + 1, argv + argc}, program);
   if (!printed.ok()) return Fail(printed.status());
-  // Who writes the text to a file sees there what it leaves out, and here.
+  // A user who redirects the text to a file sees the warnings here; the file has them, too.
   std::fputs(printed->warnings.c_str(), stderr);
   if (!printed->text.ends_with('\n')) printed->text += '\n';
   return Print({.text = std::move(printed->text)});

@@ -73,7 +73,7 @@ struct ProcessSeries {
   metrics::Gauge& max_fds;
   metrics::Gauge& threads;
   metrics::Gauge& start;
-  // When the system was started, since the epoch. The file that tells it, /proc/stat, is hidden
+  // The time of the system's start, since the epoch. The file that has it, /proc/stat, is hidden
   // from a process that may see processes only, as systemd's ProcSubset=pid has it.
   double boot = Seconds(CLOCK_REALTIME) - Seconds(CLOCK_BOOTTIME);
 };

@@ -57,7 +57,7 @@ class SyncedLater final : public client::Informer {
   Notification synced;
 };
 
-// Whether a line stands in what the registry serves.
+// Returns whether the registry serves this line.
 bool Has(metrics::Registry& registry, const std::string& line) {
   return ("\n" + registry.Serialize()).find("\n" + line + "\n") != std::string::npos;
 }

@@ -45,7 +45,7 @@ class Texts(unittest.TestCase):
             for place, words in PLACES.items():
                 said = subprocess.run([PROGRAM, *words], env=env, capture_output=True, text=True, timeout=60).stdout
                 self.assertEqual(texts[place], said)
-                # Of one who uses the package, not of one who has made it.
+                # The paths are those of its user, not of who has made it.
                 self.assertNotIn(folder, texts[place])
                 self.assertIn("~/.local/share/", texts["share/man/man8/sample-apiserver.8"])
             self.assertIn("manifests", texts["share/man/man8/sample-apiserver.8"])

@@ -39,7 +39,7 @@ class OwnFlags {
     for (const std::string& word : line) argv.push_back(word.c_str());
     return RunStandalone(static_cast<int>(argv.size()), argv.data(), program);
   }
-  // What the server itself refuses such a line with. Empty: it does not.
+  // Returns the words in which the server itself refuses the line. Empty: it accepts it.
   std::string Refusal(const std::vector<std::string>& line) const {
     std::vector<const char*> argv = {"own"};
     for (const std::string& word : line) argv.push_back(word.c_str());
