@@ -264,7 +264,7 @@ TEST_CASE("meta: a field selector matches what Go's matches", "[meta]") {
   const auto matches = [](const std::string& text, const Fields& fields) {
     return FieldSelector::Parse(text)->Matches([&](std::string_view field) -> std::string_view {
       const auto found = fields.find(field);
-      return found == fields.end() ? "" : found->second;
+      return found == fields.end() ? std::string_view() : std::string_view(found->second);
     });
   };
 
