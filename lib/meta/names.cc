@@ -71,7 +71,7 @@ bool MatchesDns1123Label(std::string_view value) {
          AreAll(value, kWithin);
 }
 
-// Labels with dots between them.
+// A subdomain consists of labels with dots between them.
 bool MatchesDns1123Subdomain(std::string_view value) {
   char before = '.';
   for (const char c : value) {

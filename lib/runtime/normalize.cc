@@ -24,7 +24,7 @@ namespace {
 
 using Omit = Field::Omit;
 
-// A type of its own, so that the compiler puts it into the sort.
+// It is a type and no function so that the compiler puts it into the sort.
 struct KeyLess {
   bool operator()(const Slot& a, const Slot& b) const { return a.key < b.key; }
 };
