@@ -41,7 +41,7 @@ class Wait {
     while (!ctx_.done()) {
       auto met = ListAndWatch();
       if (met.ok() && *met) return **met;
-      // What fails because the time is over says nothing about the server.
+      // A call that fails because the time is over says nothing about the server.
       if (ctx_.done()) break;
       if (!met.ok() && (refused_ || !MayPass(met.status()))) return met.status();
       failure_ = met.status();

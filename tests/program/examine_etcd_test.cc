@@ -109,7 +109,7 @@ TEST_CASE("doctor: flags with which no member can be asked are told", "[program]
   };
   (void)patient.Repaired();
   CHECK(asked == 1);
-  // What is not used is not asked.
+  // The doctor asks no etcd that is not used.
   patient.values.storage = "rocks";
   CHECK(patient.Complains() == Complaints{});
   CHECK(asked == 1);
