@@ -326,7 +326,8 @@ class Doctor {
     }
     Add(Level::kProblem, "admission",
         "may not list and watch " + hidden + ", so the server does not become ready",
-        "Let the server follow what its admission obeys:", AdmissionFollowerYaml(asked.user));
+        "Let the server follow what its admission obeys:",
+        FollowerYaml(asked.user, options_.followed));
   }
 
   bool MayFollow(const Asked& asked, const runtime::GroupResource& followed) {

@@ -66,17 +66,17 @@ std::string AuthDelegatorYaml(std::string_view user) {
          RoleRef("ClusterRole", kRole) + Subject(user);
 }
 
-std::string AdmissionFollowerYaml(std::string_view user) {
+std::string FollowerYaml(std::string_view user, std::span<const runtime::GroupResource> followed) {
   const std::string name = BindingName(user, "admission");
-  return std::string(kRbac) + "kind: ClusterRole\nmetadata:\n  name: " + Quoted(name) +
-         "\nrules:\n- apiGroups: [\"\"]\n  resources: [namespaces]\n  verbs: [get, list, watch]\n"
-         "- apiGroups: [admissionregistration.k8s.io]\n  resources:\n"
-         "  - mutatingadmissionpolicies\n  - mutatingadmissionpolicybindings\n"
-         "  - mutatingwebhookconfigurations\n  - validatingadmissionpolicies\n"
-         "  - validatingadmissionpolicybindings\n  - validatingwebhookconfigurations\n"
-         "  verbs: [get, list, watch]\n---\n" +
-         std::string(kRbac) + "kind: ClusterRoleBinding\nmetadata:\n  name: " + Quoted(name) +
-         "\n" + RoleRef("ClusterRole", Quoted(name)) + Subject(user);
+  std::string yaml =
+      std::string(kRbac) + "kind: ClusterRole\nmetadata:\n  name: " + Quoted(name) + "\nrules:\n";
+  for (const runtime::GroupResource& each : followed) {
+    yaml += "- apiGroups: [" + Quoted(each.group) + "]\n  resources: [" + Quoted(each.resource) +
+            "]\n  verbs: [get, list, watch]\n";
+  }
+  return yaml + "---\n" + std::string(kRbac) +
+         "kind: ClusterRoleBinding\nmetadata:\n  name: " + Quoted(name) + "\n" +
+         RoleRef("ClusterRole", Quoted(name)) + Subject(user);
 }
 
 // The priorities are those of the sample-apiserver's APIService.

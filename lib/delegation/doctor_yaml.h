@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,9 +19,9 @@ struct ServiceReference {
 std::string AuthenticationReaderYaml(std::string_view user);
 // Returns the ClusterRoleBinding that lets `user` create TokenReviews and SubjectAccessReviews.
 std::string AuthDelegatorYaml(std::string_view user);
-// Returns the ClusterRole that allows to follow namespaces, webhook configurations and policies,
-// and the ClusterRoleBinding that gives it to `user`.
-std::string AdmissionFollowerYaml(std::string_view user);
+// Returns the ClusterRole that allows to follow what admission obeys, and the ClusterRoleBinding
+// that gives it to `user`.
+std::string FollowerYaml(std::string_view user, std::span<const runtime::GroupResource> followed);
 // Returns the APIService that makes the cluster's aggregator call the service; it verifies the
 // server with `ca_pem`.
 std::string ApiServiceYaml(const runtime::GroupVersion& group_version,

@@ -345,6 +345,8 @@ TEST_CASE("doctor: what admission obeys must be allowed to be followed", "[serve
   CHECK((*binding)["roleRef"]["name"] == (*role)["metadata"]["name"]);
   CHECK((*binding)["subjects"].at(0)["name"].AsString() == "apiserver");
   CHECK((*role)["rules"].size() == 2);
+  CHECK((*role)["rules"].at(0)["resources"].at(0).AsString() == "namespaces");
+  CHECK((*role)["rules"].at(1)["resources"].at(0).AsString() == "webhooks");
 
   // Another identity is asked for itself, and a server that obeys no cluster is not asked.
   FakeCluster core;
