@@ -66,6 +66,11 @@ void RunBody(const std::string& name, UniqueFunction<void()>& body) {
 
 }  // namespace
 
+WaitListener*& WaitListener::OfThisThread() {
+  static thread_local WaitListener* listener = nullptr;
+  return listener;
+}
+
 void Notification::Notify() {
   // Notified under the lock: the waiter may destroy this object as soon as it has seen the value.
   auto notified = notified_.Lock();

@@ -82,5 +82,44 @@ TEST_CASE("base: joining a thread destroys what its body owned", "[base]") {
   CHECK_FALSE(thread.joinable());
 }
 
+// Counts what a thread tells of its waits.
+class CountingListener final : public WaitListener {
+ public:
+  CountingListener() { OfThisThread() = this; }
+  ~CountingListener() { OfThisThread() = nullptr; }
+  CountingListener(const CountingListener&) = delete;
+  CountingListener& operator=(const CountingListener&) = delete;
+
+  void BeginWait() override { ++begun; }
+  void EndWait() override { ++ended; }
+
+  int begun = 0;
+  int ended = 0;
+};
+
+TEST_CASE("base: a thread tells its listener that it waits, once for each wait", "[base]") {
+  CountingListener listener;
+  Guarded<bool> there(false);
+
+  there.Lock().Wait([] { return true; });
+  CHECK(listener.begun == 0);
+  CHECK_FALSE(there.Lock().WaitUntil(std::chrono::steady_clock::now(), [] { return false; }));
+  CHECK(listener.begun == 1);
+  CHECK(listener.ended == 1);
+
+  {
+    const BlockingScope outer;
+    CHECK(listener.begun == 2);
+    CHECK(listener.ended == 1);
+    const BlockingScope inner;
+    CHECK_FALSE(Notification().WaitFor(std::chrono::milliseconds(0)));
+    CHECK(listener.begun == 2);
+  }
+  CHECK(listener.ended == 2);
+
+  Thread("other", [] { const BlockingScope of_a_thread_without_listener; }).Join();
+  CHECK(listener.begun == 2);
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0

@@ -12,6 +12,41 @@
 
 namespace apiserver::inline v0 {
 
+// Hears that its thread is about to wait, so that another may run meanwhile. Called by that thread,
+// perhaps while it holds the lock of a Guarded, so that nothing may be called that waits for one.
+class WaitListener {
+ public:
+  virtual void BeginWait() = 0;
+  virtual void EndWait() = 0;
+
+  // The listener of the calling thread, which is null except on threads of a ThreadPool.
+  static WaitListener*& OfThisThread();
+
+ protected:
+  ~WaitListener() = default;
+};
+
+// Tells the calling thread's ThreadPool, for as long as this lives, that the thread waits for
+// something: a disk, an answer. Then another task may run meanwhile, and at once. The waits of
+// Guarded and Notification tell so themselves, and what else waits is noticed after a millisecond
+// or two. Does nothing on other threads, nor inside another scope.
+class BlockingScope {
+ public:
+  BlockingScope() : listener_(std::exchange(WaitListener::OfThisThread(), nullptr)) {
+    if (listener_ != nullptr) listener_->BeginWait();
+  }
+  ~BlockingScope() {
+    if (listener_ == nullptr) return;
+    listener_->EndWait();
+    WaitListener::OfThisThread() = listener_;
+  }
+  BlockingScope(const BlockingScope&) = delete;
+  BlockingScope& operator=(const BlockingScope&) = delete;
+
+ private:
+  WaitListener* const listener_;
+};
+
 // A value that cannot be touched without holding its lock.
 //
 //   Guarded<std::vector<int>> numbers;
@@ -29,11 +64,15 @@ class Guarded {
     // Releases the lock, waits for a Notify and takes the lock again, until `done` holds.
     template <class Predicate>
     void Wait(Predicate done) {
+      if (done()) return;
+      const BlockingScope blocking;
       owner_->changed_.wait(lock_, std::move(done));
     }
     // The same, but waits at most until `deadline`. Returns whether `done` held.
     template <class Predicate>
     bool WaitUntil(std::chrono::steady_clock::time_point deadline, Predicate done) {
+      if (done()) return true;
+      const BlockingScope blocking;
       return owner_->changed_.wait_until(lock_, deadline, std::move(done));
     }
 
