@@ -1,5 +1,11 @@
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -72,9 +78,10 @@ TEST_CASE("base: a pool starts its threads as work comes", "[base]") {
       go_on.Wait();
     });
   }
-  CHECK(pool->threads() == 3);
+  while (pool->threads() < 3) std::this_thread::yield();
   go_on.Notify();
   running.Wait();
+  CHECK(pool->threads() == 3);
 }
 
 TEST_CASE("base: a pool grows when its threads wait for what it has queued", "[base]") {
@@ -93,6 +100,89 @@ TEST_CASE("base: a pool grows when its threads wait for what it has queued", "[b
   finished.Wait();
 
   CHECK(pool->threads() > 2);
+}
+
+TEST_CASE("base: tasks that compute get about as many threads as there are CPUs", "[base]") {
+  const std::size_t cpus = std::max(std::thread::hardware_concurrency(), 2U);
+  const auto pool = NewThreadPool({.threads = 16 * cpus});
+  const int tasks = 200 * static_cast<int>(cpus);
+  Latch ran(tasks);
+  for (int i = 0; i < tasks; ++i) {
+    pool->Post([&] {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+      while (std::chrono::steady_clock::now() < until) {
+      }
+      ran.CountDown();
+    });
+  }
+
+  ran.Wait();
+
+  // A machine that has other work may keep all of them from the CPUs, which lets another begin.
+  CHECK(pool->threads() < 8 * cpus);
+}
+
+TEST_CASE("base: a task that waits leaves its place to another at once", "[base]") {
+  constexpr int kWaiting = 50;
+  const auto pool = NewThreadPool({.threads = 64});
+  Latch all(kWaiting);
+  for (int i = 0; i < kWaiting; ++i) {
+    pool->Post([&] {
+      all.CountDown();
+      all.Wait();
+    });
+  }
+
+  all.Wait();
+
+  CHECK(pool->threads() >= kWaiting);
+}
+
+TEST_CASE("base: a pool notices tasks that wait without telling it", "[base]") {
+  constexpr std::uint64_t kWaiting = 50;
+  const auto pool = NewThreadPool({.threads = 64});
+  const int event = ::eventfd(0, EFD_SEMAPHORE);
+  std::atomic<std::uint64_t> began{0};
+  Latch finished(kWaiting);
+  for (std::uint64_t i = 0; i < kWaiting; ++i) {
+    pool->Post([&] {
+      if (++began == kWaiting) (void)::eventfd_write(event, kWaiting);
+      eventfd_t value = 0;
+      (void)::eventfd_read(event, &value);
+      finished.CountDown();
+    });
+  }
+
+  finished.Wait();
+
+  CHECK(pool->threads() >= kWaiting);
+  ::close(event);
+}
+
+TEST_CASE("base: the thread of a pool that ran last is called first", "[base]") {
+  const auto pool = NewThreadPool({.threads = 4, .idle = hours(1)});
+  Latch all(4);
+  for (int i = 0; i < 4; ++i) {
+    pool->Post([&] {
+      all.CountDown();
+      all.Wait();
+    });
+  }
+  all.Wait();
+  std::map<std::thread::id, int> tasks;
+
+  for (int i = 0; i < 400; ++i) {
+    Notification ran;
+    pool->Post([&] {
+      ++tasks[std::this_thread::get_id()];
+      ran.Notify();
+    });
+    ran.Wait();
+  }
+
+  // It may still be on its way to idleness when the next task comes.
+  const auto by_tasks = [](const auto& a, const auto& b) { return a.second < b.second; };
+  CHECK(std::max_element(tasks.begin(), tasks.end(), by_tasks)->second > 150);
 }
 
 TEST_CASE("base: a pool that may not grow keeps its number of threads", "[base]") {

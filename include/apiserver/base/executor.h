@@ -36,20 +36,23 @@ class Executor {
 // Limits of a ThreadPool.
 struct ThreadPoolOptions {
   std::string name = "pool";  // Prefix of the threads' names.
-  // Threads made at once for work that finds none free; at least 1.
+  // Tasks that may run at a time, without those that wait: so many, but no more than there are
+  // CPUs or two; at least 1. More would take the caches from each other.
   std::size_t threads = 4;
-  // Threads added while work is queued and no thread has taken any for a millisecond, so that work
-  // which calls back into its own server cannot starve itself, while mere load adds none. All but
-  // one end after `idle` without work, and with them what an allocator keeps for each.
+  // The most threads beyond these, for tasks that wait. Those in a BlockingScope or a wait of
+  // Guarded do not count as running. Other ones are noticed when tasks are queued and for a
+  // millisecond none that runs needs a CPU: then twice as many may run, until enough do again.
   std::size_t threads_extra_max = 1024;
-  std::chrono::milliseconds idle = std::chrono::seconds(10);
+  // All threads but one end after so long without work, and with them what an allocator keeps for
+  // each.
+  std::chrono::milliseconds idle = std::chrono::seconds(1);
   // Receives exceptions that escape a task; the thread lives on. Null: they are not reported.
   // Outlives the pool.
   LogSink* log = nullptr;
 };
 
-// A pool that grows when it stalls. Stop() waits for running work and drops what is queued, and
-// must not be called by that work; the destructor stops it.
+// A pool that keeps the CPUs busy, and grows when its tasks wait. Stop() waits for running work and
+// drops what is queued, and must not be called by that work; the destructor stops it.
 class ThreadPool : public Executor {
  public:
   // Waits for running tasks and destroys queued ones unrun. Idempotent.

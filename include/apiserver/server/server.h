@@ -177,8 +177,8 @@ struct Config {
   // "preload". Empty: there is no such header.
   std::vector<std::string> hsts_directives = {};
   FlowControlConfig flow_control;
-  // The most threads that run blocking work. They start when there is work for them; a delete holds
-  // one until it is durable.
+  // The most tasks of the pool that compute at a time, see ThreadPoolOptions::threads. A delete
+  // holds a thread until it is durable.
   std::size_t pool_threads = 64;
   // Limits of the memory that the server uses beyond the state that it serves.
   MemoryBudget::Limits memory;
