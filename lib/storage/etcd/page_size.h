@@ -4,9 +4,9 @@
 
 namespace apiserver::inline v0::storage::etcd {
 
-// Chooses the number of keys of the next page. etcd counts the keys behind a page each time, so
-// that few pages cost it the least; they are bounded by their bytes, and become smaller towards the
-// end, as etcd has nothing to do while the last one is worked on.
+// Chooses the most keys that the next page may have. etcd counts the keys behind a page each time,
+// so that few pages cost it the least; they are bounded by their bytes, and become smaller towards
+// the end, as etcd has nothing to do while the last one is worked on.
 class PageSize {
  public:
   struct Limits {

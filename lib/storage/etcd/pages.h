@@ -16,9 +16,9 @@ struct PagesOptions {
   PageSize size = {};                 // Of the first page.
 };
 
-// Reads all keys of a prefix, linearizably. The next page is asked for when one has arrived, before
-// anybody looks at it, so that etcd need not wait: at most two pages are on their way or not taken
-// yet.
+// Reads all keys of a prefix, linearizably. After the first page, which tells how many there are,
+// they are read in parts, two at a time and before anybody looks at them, so that etcd need not
+// wait: at most three pages are on their way or not taken yet.
 std::unique_ptr<kv::Pages> NewPages(std::shared_ptr<Client> client, const Context& ctx,
                                     const PagesOptions& options);
 

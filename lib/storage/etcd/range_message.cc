@@ -71,13 +71,17 @@ std::optional<RangeOutline> Walk(std::string_view message, See see) {
 }  // namespace
 
 std::optional<RangeOutline> OutlineOf(std::string_view message) {
+  std::optional<std::string_view> first;
   std::string_view last;
   auto outline = Walk(message, [&](std::string_view bytes) {
+    if (!first) first = bytes;
     last = bytes;
     return true;
   });
   wire::KeyValue kv;
-  if (!outline || !Parse(last, kv)) return std::nullopt;
+  if (!outline || !Parse(first.value_or(last), kv)) return std::nullopt;
+  outline->first_key = std::move(*kv.mutable_key());
+  if (!Parse(last, kv)) return std::nullopt;
   outline->last_key = std::move(*kv.mutable_key());
   return outline;
 }

@@ -16,11 +16,12 @@ struct RangeOutline {
   bool more = false;
   std::size_t count = 0;  // All keys of the range, also those that the page has not.
   std::size_t keys = 0;
+  std::string first_key;
   std::string last_key;
 };
 
-// Reads all but the key-values, of which only the last is looked at. nullopt: it is no such
-// message.
+// Reads all but the key-values, of which only the first and the last are looked at. nullopt: it is
+// no such message.
 std::optional<RangeOutline> OutlineOf(std::string_view message);
 
 // Reads all of it. Without `with_values` the values are null. nullopt: it is no such message.

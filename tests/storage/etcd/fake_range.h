@@ -24,6 +24,7 @@ class FakeRange final : public Rpc {
     std::size_t limit = 0;
     kv::Revision revision = 0;
     std::size_t bytes = 0;  // Of the answer; zero: it was refused.
+    std::size_t count = 0;  // The keys of the range.
   };
 
   RpcOutcome fail_with;         // The outcome of the request `fail_at` and those after it.
@@ -39,13 +40,14 @@ class FakeRange final : public Rpc {
     if (silent) return std::make_shared<SilentCall>(std::move(done));
     wire::RangeRequest range;
     if (!range.ParseFromString(request)) return nullptr;
-    const std::string answer = answer_instead.empty() ? Answer(range) : answer_instead;
+    std::size_t in_range = 0;
+    const std::string answer = answer_instead.empty() ? Answer(range, in_range) : answer_instead;
     const bool too_long = answer.size() > options.response_bytes_max;
     std::size_t count = 0;
     {
       auto asked = asked_.Lock();
       asked->push_back({range.key(), static_cast<std::size_t>(range.limit()), range.revision(),
-                        too_long ? 0 : answer.size()});
+                        too_long ? 0 : answer.size(), in_range});
       count = asked->size();
     }
     if (count >= fail_at) {
@@ -77,7 +79,7 @@ class FakeRange final : public Rpc {
     Guarded<Done> done_;
   };
 
-  std::string Answer(const wire::RangeRequest& range) const {
+  std::string Answer(const wire::RangeRequest& range, std::size_t& in_range) const {
     wire::RangeResponse answer;
     answer.mutable_header()->set_revision(7 + static_cast<std::int64_t>(asked_.Lock()->size()));
     std::int64_t count = 0;
@@ -93,6 +95,7 @@ class FakeRange final : public Rpc {
       kv.set_mod_revision(3);
     }
     answer.set_count(count);
+    in_range = static_cast<std::size_t>(count);
     answer.set_more(count > range.limit());
     return answer.SerializeAsString();
   }

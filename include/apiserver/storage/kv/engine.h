@@ -63,8 +63,9 @@ struct RangeResponse {
 class Pages {
  public:
   virtual ~Pages() = default;
-  // Waits for the next page and returns it. All are of the revision of the first, which it tells.
-  // nullopt: there is no more. An error is the last result: those of Engine::Range().
+  // Waits for the next page and returns it. All are of the revision of the first, which it tells,
+  // with the `count` of all keys. The other pages come in any order. nullopt: there is no more. An
+  // error is the last result: those of Engine::Range().
   virtual Result<std::optional<RangeResponse>> Next() = 0;
 };
 
