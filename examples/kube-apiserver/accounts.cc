@@ -21,10 +21,10 @@ std::vector<std::string> Accounts::Validate(
 void Accounts::Examine(const apiserver::options::RecommendedOptions& options,
                        std::vector<apiserver::delegation::Finding>& findings) const {
   if (issuer_.signing_key_file.empty()) return;
-  AddFinding("service-account-signing-key-file", issuer_.signing_key_file,
-             issuer_.NewTokenRequestOptions(environment_, options.built_in_authentication, tokens_)
-                 .status(),
-             findings);
+  const auto loaded =
+      issuer_.NewTokenRequestOptions(environment_, options.built_in_authentication, tokens_);
+  findings.push_back(apiserver::delegation::FindingOfFile(
+      "service-account-signing-key-file", issuer_.signing_key_file, loaded.status()));
 }
 
 Status Accounts::Complete(apiserver::options::RecommendedOptions& options) {

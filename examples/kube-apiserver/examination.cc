@@ -1,7 +1,5 @@
 #include "examination.h"
 
-#include <utility>
-
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/status_macros.h"
 #include "apiserver/http/tls.h"
@@ -33,18 +31,8 @@ Status Load(const ClientFiles& files) {
 void ExamineClientFiles(const std::string& flag, const ClientFiles& files,
                         std::vector<Finding>& findings) {
   const std::string& file = files.authorities.empty() ? files.certificate : files.authorities;
-  if (!file.empty()) AddFinding(flag, file, Load(files), findings);
-}
-
-void AddFinding(const std::string& flag, const std::string& file, const Status& loaded,
-                std::vector<Finding>& findings) {
-  Finding finding{.check = flag, .text = "can be used", .subject = file};
-  if (!loaded.ok()) {
-    finding.level = Finding::Level::kProblem;
-    finding.text = loaded.message();
-    finding.remedy = "Correct the file, or the flag --" + flag + ".";
-  }
-  findings.push_back(std::move(finding));
+  if (file.empty()) return;
+  findings.push_back(apiserver::delegation::FindingOfFile(flag, file, Load(files)));
 }
 
 }  // namespace kube

@@ -19,8 +19,5 @@ struct ClientFiles {
 // Adds a finding of `flag`, without dashes, about `files` if there are some.
 void ExamineClientFiles(const std::string& flag, const ClientFiles& files,
                         std::vector<apiserver::delegation::Finding>& findings);
-// Adds a finding of `flag` about `file`, which was loaded with this outcome.
-void AddFinding(const std::string& flag, const std::string& file, const apiserver::Status& loaded,
-                std::vector<apiserver::delegation::Finding>& findings);
 
 }  // namespace kube

@@ -56,6 +56,15 @@ void AppendMember(std::string_view name, std::string_view value, std::string& js
 
 }  // namespace
 
+Finding FindingOfFile(const std::string& flag, const std::string& file, const Status& loaded) {
+  if (loaded.ok()) return {.check = flag, .text = "can be used", .subject = file};
+  return {.level = Finding::Level::kProblem,
+          .check = flag,
+          .text = std::string(loaded.message()),
+          .remedy = "Correct the file, or the flag --" + flag + ".",
+          .subject = file};
+}
+
 std::string Render(const std::vector<Finding>& findings) {
   std::string text;
   std::vector<std::string> documents;

@@ -14,7 +14,10 @@ struct Examination {
 
   // Adds a finding, whose subject and repair the caller may set until the next one is added.
   Diagnosis& Add(Level level, std::string check, std::string text, std::string remedy = {}) {
-    found.push_back({{level, std::move(check), std::move(text), std::move(remedy)}});
+    return Add({level, std::move(check), std::move(text), std::move(remedy)});
+  }
+  Diagnosis& Add(delegation::Finding finding) {
+    found.push_back({std::move(finding)});
     return found.back();
   }
 
@@ -33,9 +36,6 @@ void ExamineEtcd(Examination& examination);
 // Looks at the port, at the store, and at the files that flags name.
 void ExamineFlags(Examination& examination);
 
-// Adds how the loading of the file that a flag names went, in the words that end a start.
-void AddLoaded(Examination& examination, const char* flag, const std::string& file,
-               const Status& loaded);
 // Returns the text of an errno: "Permission denied".
 std::string ErrnoText(int error);
 // Adds a warning if others than its owner may read the file of secrets that a flag names.

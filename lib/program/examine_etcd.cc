@@ -72,7 +72,7 @@ class EtcdExamination {
     if (etcd_.ca_file.empty()) return true;
     const auto pem = RealFileSystem().Read(etcd_.ca_file);
     const Status status = pem.ok() ? http::CheckClientTls({.ca_pem = *pem}) : pem.status();
-    AddLoaded(examination_, "etcd-cafile", etcd_.ca_file, status);
+    examination_.Add(delegation::FindingOfFile("etcd-cafile", etcd_.ca_file, status));
     if (status.ok()) LookAtDates("etcd-cafile", etcd_.ca_file, *pem);
     return status.ok();
   }
@@ -86,7 +86,7 @@ class EtcdExamination {
     if (status.ok()) {
       status = http::CheckClientTls({.client = {.certificate_pem = *certificate, .key_pem = *key}});
     }
-    AddLoaded(examination_, "etcd-certfile", etcd_.cert_file, status);
+    examination_.Add(delegation::FindingOfFile("etcd-certfile", etcd_.cert_file, status));
     if (status.ok()) LookAtDates("etcd-certfile", etcd_.cert_file, *certificate);
     ExamineSecretOfFlag(examination_, etcd_.key_file);
     return status.ok();

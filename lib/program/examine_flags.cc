@@ -68,7 +68,7 @@ class FlagsExamination {
 
  private:
   void Loaded(const char* flag, const std::string& file, const Status& loaded) {
-    AddLoaded(examination_, flag, file, loaded);
+    examination_.Add(delegation::FindingOfFile(flag, file, loaded));
   }
 
   void LookAtPort() {
@@ -218,15 +218,6 @@ class FlagsExamination {
 };
 
 }  // namespace
-
-void AddLoaded(Examination& examination, const char* flag, const std::string& file,
-               const Status& loaded) {
-  Diagnosis& added =
-      loaded.ok() ? examination.Add(Level::kOk, flag, "can be used")
-                  : examination.Add(Level::kProblem, flag, std::string(loaded.message()),
-                                    "Correct the file, or the flag --" + std::string(flag) + ".");
-  added.finding.subject = file;
-}
 
 void ExamineFlags(Examination& examination) { FlagsExamination(examination).Examine(); }
 

@@ -59,6 +59,10 @@ struct Finding {
   bool repaired = false;
 };
 
+// Returns how the loading of the file that a flag names went, in the words that end a start. `flag`
+// is without its dashes.
+Finding FindingOfFile(const std::string& flag, const std::string& file, const Status& loaded);
+
 // Makes all checks that are possible, in the order in which things must work. It calls the cluster,
 // so it blocks. Changes nothing.
 std::vector<Finding> Diagnose(const Context& ctx, const DoctorOptions& options);
