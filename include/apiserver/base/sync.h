@@ -16,8 +16,8 @@ namespace apiserver::inline v0 {
 // perhaps while it holds the lock of a Guarded, so that nothing may be called that waits for one.
 class WaitListener {
  public:
-  virtual void BeginWait() = 0;
-  virtual void EndWait() = 0;
+  virtual void BeginWait() = 0;  // A wait begins.
+  virtual void EndWait() = 0;    // The wait is over.
 
   // The listener of the calling thread, which is null except on threads of a ThreadPool.
   static WaitListener*& OfThisThread();
