@@ -12,13 +12,14 @@
 namespace apiserver::v0 {
 namespace {
 
-// The time between two looks around. One takes a few microseconds for each thread, so that with
-// many threads there are fewer.
+// The time between two looks around, and that after one which has seen the CPUs busy. A look takes
+// a few microseconds for each thread, so that with many threads there are fewer.
 constexpr std::chrono::milliseconds kLook(1);
+constexpr std::chrono::milliseconds kLookWhileBusy(4);
 constexpr std::size_t kThreadsALook = 8;
 
 // After so many looks at tasks that only compute, another may begin beside them.
-constexpr std::size_t kLooksInVainMax = 10;
+constexpr std::size_t kLooksInVainMax = 4;
 
 std::size_t AllowedMin(const ThreadPoolOptions& options) {
   const std::size_t cpus = std::max<std::size_t>(std::thread::hardware_concurrency(), 2);
@@ -157,9 +158,11 @@ void Workers::EndWait(Worker& self) {
 std::optional<Workers::Instant> Workers::LookAround() {
   const auto running = Running();
   if (!running) return std::nullopt;
-  const auto need_cpu = std::count_if(running->begin(), running->end(), &IsRunnable);
-  Allow(running->size(), static_cast<std::size_t>(need_cpu));
-  return std::chrono::steady_clock::now() + kLook * (1 + running->size() / kThreadsALook);
+  const auto need_cpu =
+      static_cast<std::size_t>(std::count_if(running->begin(), running->end(), &IsRunnable));
+  Allow(running->size(), need_cpu);
+  const auto pause = need_cpu >= allowed_min_ ? kLookWhileBusy : kLook;
+  return std::chrono::steady_clock::now() + pause * (1 + running->size() / kThreadsALook);
 }
 
 std::optional<std::vector<int>> Workers::Running() {
