@@ -20,6 +20,7 @@ struct Options {
   std::string json;
   bench::RunningServer server;
   std::string binary;
+  bool all_cpus = false;
 };
 
 apiserver::Status RunOne(const bench::Workload& workload, const Options& options,
@@ -31,7 +32,8 @@ apiserver::Status RunOne(const bench::Workload& workload, const Options& options
   if (!options.binary.empty()) binary = options.binary;
   const auto start = [&](std::vector<std::string> flags) {
     auto server =
-        bench::ServerUnderTest::Start(binary, std::string(workload.storage), std::move(flags));
+        bench::ServerUnderTest::Start(binary, std::string(workload.storage), std::move(flags),
+                                      options.all_cpus ? bench::Cpus::kAll : bench::Cpus::kOne);
     if (server.ok()) (*server)->set_fewer(options.server.fewer);
     return server;
   };
@@ -86,6 +88,8 @@ int main(int argc, char** argv) {
   app.add_option("--fewer", options.server.fewer,
                  "Measure so many times fewer operations of it, if it is slow");
   app.add_option("--binary", options.binary, "The server to start otherwise");
+  app.add_flag("--all-cpus", options.all_cpus,
+               "Bind neither the server nor the driver and its etcd to a CPU: for times of day");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   rlimit limit{};
@@ -94,6 +98,6 @@ int main(int argc, char** argv) {
     (void)setrlimit(RLIMIT_NOFILE, &limit);  // Few connections need it.
   }
   // The server gets CPU 0.
-  bench::PinTo(1);
+  if (!options.all_cpus) bench::PinTo(1);
   return Run(options);
 }

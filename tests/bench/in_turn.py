@@ -2,13 +2,14 @@
 """Runs workloads of the bench with several servers in turn, and prints medians and their ratios.
 
 usage: in_turn.py --bench BENCH --server NAME=SAMPLE_APISERVER... [--go SAMPLE_APISERVER --etcd ETCD]
-                  [--turns 5] [--floors] [--fewer 10] [--json FILE] WORKLOAD...
+                  [--turns 5] [--floors] [--fewer 10] [--all-cpus] [--json FILE] WORKLOAD...
 
 In each turn each server runs each workload once. The first server is what the others are compared with.
 --go is the program of k8s.io/sample-apiserver, on an etcd of its own, asked by a user who may do
 everything; --fewer so many times fewer operations of it are measured. It takes part in the workloads
 that need no server of ours. --floors adds what the machine takes without an API server: nghttpd for W1,
-h2load and etcd for W7, RocksDB for W8. Servers run on CPU 0; the driver and etcd on CPU 1.
+h2load and etcd for W7, RocksDB for W8. Servers run on CPU 0; the driver and etcd on CPU 1; with
+--all-cpus all of them on all CPUs, which is for times of day and not for those of CPUs.
 Stores lie in new folders in $TMPDIR, or in /tmp: TMPDIR=/dev/shm leaves the disk out.
 """
 
@@ -89,6 +90,7 @@ def go_rows(options, workload):
 def measure(options):
     """{(variant, metric): {name: [a value a turn]}}, and the units."""
     found, units = {}, {}
+    flags = ["--all-cpus"] if options.all_cpus else []
 
     def note(name, rows):
         for key, (value, unit) in rows.items():
@@ -100,7 +102,7 @@ def measure(options):
     for workload in options.workloads:
         for _ in range(options.turns):
             for name, path in options.servers:
-                note(name, rows_of(options, workload, "--binary=" + path))
+                note(name, rows_of(options, workload, "--binary=" + path, *flags))
             if options.go and workload in GO_WORKLOADS:
                 note("Go", go_rows(options, workload))
             if options.floors and workload in FLOORS:
@@ -133,6 +135,7 @@ def main():
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--fewer", type=int, default=10)
     parser.add_argument("--floors", action="store_true")
+    parser.add_argument("--all-cpus", action="store_true", help="bind no program to a CPU")
     parser.add_argument("--json")
     options = parser.parse_args()
     if options.go and not options.etcd:

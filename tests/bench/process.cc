@@ -20,9 +20,9 @@ using apiserver::Result;
 using apiserver::Status;
 
 // Becomes the program, in the child. Does not return.
-[[noreturn]] void Exec(const std::vector<char*>& argv, int cpu) {
+[[noreturn]] void Exec(const std::vector<char*>& argv, std::optional<int> cpu) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  PinTo(cpu);
+  if (cpu) PinTo(*cpu);
   const int null = open("/dev/null", O_WRONLY);
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
@@ -43,7 +43,7 @@ void PinTo(int cpu) {
   (void)sched_setaffinity(0, sizeof(set), &set);  // On one CPU there is nothing to choose.
 }
 
-Result<Process> Process::Start(std::vector<std::string> arguments, int cpu) {
+Result<Process> Process::Start(std::vector<std::string> arguments, std::optional<int> cpu) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,10 @@ namespace bench {
 // A program that runs beside the driver.
 class Process {
  public:
-  // Starts arguments[0], a path or a name in $PATH, on one CPU. It writes to /dev/null. It is
-  // killed if the driver dies.
-  static apiserver::Result<Process> Start(std::vector<std::string> arguments, int cpu);
+  // Starts arguments[0], a path or a name in $PATH, on one CPU; without one, on those of the
+  // driver. It writes to /dev/null. It is killed if the driver dies.
+  static apiserver::Result<Process> Start(std::vector<std::string> arguments,
+                                          std::optional<int> cpu);
   Process() = default;
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;

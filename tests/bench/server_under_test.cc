@@ -49,13 +49,15 @@ Result<apiserver::http::DialOptions> AddressOf(const std::string& text) {
 
 Result<std::unique_ptr<ServerUnderTest>> ServerUnderTest::Start(const std::string& binary,
                                                                 const std::string& storage,
-                                                                std::vector<std::string> flags) {
+                                                                std::vector<std::string> flags,
+                                                                Cpus cpus) {
   auto server = std::make_unique<ServerUnderTest>();
   BENCH_ASSIGN(folder, TemporaryFolder::New());
   server->folder_ = std::move(folder);
   server->binary_ = binary;
   server->storage_ = storage;
   server->flags_ = std::move(flags);
+  if (cpus == Cpus::kOne) server->cpu_ = 0;
   if (storage == "etcd") {
     auto etcd = apiserver::storage::etcd::EtcdServer::Start();
     if (!etcd.ok()) return etcd.status();
@@ -74,7 +76,7 @@ Status ServerUnderTest::Launch() {
                                      "--data-dir=" + folder()};
   if (!etcd_address_.empty()) arguments.push_back("--etcd-servers=http://" + etcd_address_);
   arguments.insert(arguments.end(), flags_.begin(), flags_.end());
-  BENCH_ASSIGN(process, Process::Start(std::move(arguments), 0));
+  BENCH_ASSIGN(process, Process::Start(std::move(arguments), cpu_));
   process_ = std::move(process);
   pid_ = process_.pid();
   for (int tries = 0; !std::filesystem::exists(kubeconfig); ++tries) {

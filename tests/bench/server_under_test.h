@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,20 @@ struct RunningServer {
   std::size_t fewer = 1;
 };
 
-// The server that is measured: one that was started here on CPU 0, or somebody else's.
+// The CPUs of a server that is started.
+enum class Cpus : bool {
+  kOne,  // CPU 0, which neither the driver nor an etcd has.
+  kAll,  // Those of the driver, and of an etcd.
+};
+
+// The server that is measured: one that was started here, or somebody else's.
 class ServerUnderTest {
  public:
   // Starts `binary` with `storage` and further `flags` on a free port and a temporary folder; for
-  // "etcd" an etcd of one member before it, on the driver's CPU.
+  // "etcd" an etcd of one member before it, on the driver's CPUs.
   static apiserver::Result<std::unique_ptr<ServerUnderTest>> Start(
-      const std::string& binary, const std::string& storage, std::vector<std::string> flags = {});
+      const std::string& binary, const std::string& storage, std::vector<std::string> flags = {},
+      Cpus cpus = Cpus::kOne);
   // One that runs already.
   static apiserver::Result<std::unique_ptr<ServerUnderTest>> Attach(const RunningServer& running);
 
@@ -66,6 +74,7 @@ class ServerUnderTest {
   std::string binary_;
   std::string storage_;
   std::vector<std::string> flags_;
+  std::optional<int> cpu_;  // Of its process.
   pid_t pid_ = 0;
   std::size_t fewer_ = 1;
   TemporaryFolder folder_;
