@@ -195,6 +195,7 @@ TEST_CASE("storage.cacher: a log that was compacted away is begun anew", "[stora
   Notification go;
   std::array<Notification, 2> held;
   Followed followed;
+  followed.pool = NewThreadPool({.name = "cacher", .threads = 2, .threads_extra_max = 0});
   followed.Create("one");
   followed.Open();
   REQUIRE(followed.Heard("ready"));
