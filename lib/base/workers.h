@@ -52,8 +52,8 @@ class Workers {
   bool Inside() const { return Current() == this; }
 
  private:
-  // One thread.
-  class Worker final : public WaitListener {
+  // One thread. Nobody deletes it as a WaitListener, whose destructor is not virtual.
+  class Worker final : public WaitListener {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
    public:
     explicit Worker(Workers& pool) : pool_(pool) {}
     void Start() {
