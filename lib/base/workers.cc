@@ -167,8 +167,9 @@ std::optional<Workers::Instant> Workers::LookAround() {
 
 std::optional<std::vector<int>> Workers::Running() {
   auto state = state_.Lock();
-  const bool as_usual = state->allowed == allowed_min_ || state->running() == 0;
-  if (state->queue.empty() && as_usual) return std::nullopt;
+  // Those that may always run are enough again.
+  if (state->queue.empty() && state->running() <= allowed_min_) state->allowed = allowed_min_;
+  if (state->queue.empty() && state->allowed == allowed_min_) return std::nullopt;
   std::vector<int> running;
   for (const WorkerPtr& worker : state->live) {
     if (!worker->idle && !worker->waits) running.push_back(worker->kernel_id());
