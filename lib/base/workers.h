@@ -18,8 +18,8 @@ namespace apiserver::inline v0 {
 // busy: more would only take the caches from each other. Those that wait do not count: some tell
 // it, and for the rest LookAround() asks the kernel as long as tasks are queued.
 //
-// Of the idle threads the last that ran is called first: its stack and what the allocator keeps for
-// it are still in the caches, and those that are never called end.
+// The idle thread that ran last is called first: its stack and what the allocator keeps for it are
+// still in the caches, and those that are never called end.
 class Workers {
  public:
   using Task = Executor::Task;

@@ -46,5 +46,27 @@ TEST_CASE("base: a pool whose tasks do not wait any more is not looked at", "[ba
   ::close(event);
 }
 
+TEST_CASE("base: a task in a BlockingScope leaves its place without a look around", "[base]") {
+  const int event = ::eventfd(0, EFD_SEMAPHORE);
+  std::atomic<int> ended{0};
+  {
+    Workers workers({.threads = 1},
+                    {.run = [](Workers::Task task) { task(); }, .look_soon = [] {}});
+    workers.Post([&] {
+      const BlockingScope blocking;
+      eventfd_t value = 0;
+      (void)::eventfd_read(event, &value);
+      ++ended;
+    });
+    workers.Post([&] {
+      (void)::eventfd_write(event, 1);
+      ++ended;
+    });
+    while (ended < 2) std::this_thread::yield();
+    CHECK(workers.threads() == 2);
+  }
+  ::close(event);
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0
