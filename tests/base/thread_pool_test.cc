@@ -124,8 +124,8 @@ TEST_CASE("base: tasks that compute get about as many threads as there are CPUs"
 
 TEST_CASE("base: a task that waits leaves its place to another at once", "[base]") {
   constexpr int kWaiting = 50;
+  Latch all(kWaiting);  // Before the pool: tasks may still look at it when the test has waited.
   const auto pool = NewThreadPool({.threads = 64});
-  Latch all(kWaiting);
   for (int i = 0; i < kWaiting; ++i) {
     pool->Post([&] {
       all.CountDown();
@@ -160,8 +160,8 @@ TEST_CASE("base: a pool notices tasks that wait without telling it", "[base]") {
 }
 
 TEST_CASE("base: the thread of a pool that ran last is called first", "[base]") {
-  const auto pool = NewThreadPool({.threads = 4, .idle = hours(1)});
   Latch all(4);
+  const auto pool = NewThreadPool({.threads = 4, .idle = hours(1)});
   for (int i = 0; i < 4; ++i) {
     pool->Post([&] {
       all.CountDown();
