@@ -159,6 +159,23 @@ TEST_CASE("base: a pool notices tasks that wait without telling it", "[base]") {
   ::close(event);
 }
 
+TEST_CASE("base: a task begins beside others that compute without an end", "[base]") {
+  const std::size_t cpus = std::max(std::thread::hardware_concurrency(), 2U);
+  std::atomic<bool> began{false};
+  const auto pool = NewThreadPool({.threads = cpus + 2});
+  for (std::size_t i = 0; i < cpus + 1; ++i) {
+    pool->Post([&] {
+      while (!began) {
+      }
+    });
+  }
+
+  pool->Post([&] { began = true; });
+
+  while (!began) std::this_thread::yield();
+  SUCCEED();
+}
+
 TEST_CASE("base: the thread of a pool that ran last is called first", "[base]") {
   Latch all(4);
   const auto pool = NewThreadPool({.threads = 4, .idle = hours(1)});
