@@ -9,6 +9,7 @@
 #include "apiserver/codec/json.h"
 #include "apiserver/codec/yaml.h"
 #include "apiserver/meta/validation.h"
+#include "apiserver/options/core_api.h"
 #include "apiserver/runtime/scheme.h"
 #include "base/status_macros.h"
 
@@ -91,26 +92,15 @@ roleRef:
   name: extension-apiserver-authentication-reader
 )";
 
-constexpr std::string_view kAdmission = R"(---
+constexpr std::string_view kAdmissionRole = R"(---
 # May follow the namespaces, webhooks and policies that its admission obeys.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: <ROLE>
-rules:
-- apiGroups: [""]
-  resources: [namespaces]
-  verbs: [get, list, watch]
-- apiGroups: [admissionregistration.k8s.io]
-  resources:
-  - mutatingadmissionpolicies
-  - mutatingadmissionpolicybindings
-  - mutatingwebhookconfigurations
-  - validatingadmissionpolicies
-  - validatingadmissionpolicybindings
-  - validatingwebhookconfigurations
-  verbs: [get, list, watch]
----
+)";
+
+constexpr std::string_view kAdmission = R"(---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata:
@@ -296,13 +286,30 @@ Allowed AllowedToView(const ServedGroup& group) {
   return allowed;
 }
 
+std::string Rule(const std::string& group, const std::vector<std::string>& resources,
+                 const std::vector<std::string>& verbs) {
+  return "- apiGroups: " + Listed({group}) + "\n  resources: " + Listed(resources) +
+         "\n  verbs: " + Listed(verbs) + "\n";
+}
+
+std::string FollowerRules() {
+  std::map<std::string, std::vector<std::string>> followed;
+  for (const runtime::GroupResource& each : options::FollowedResources()) {
+    followed[each.group].push_back(each.resource);
+  }
+  std::string rules = "rules:\n";
+  for (const auto& [group, resources] : followed) {
+    rules += Rule(group, resources, {kReads.begin(), kReads.end()});
+  }
+  return rules;
+}
+
 template <class AllowedIn>
 std::string Rules(const std::map<std::string, ServedGroup>& groups, const AllowedIn& allowed_in) {
   std::string rules;
   for (const auto& [name, group] : groups) {
     for (const auto& [verbs, resources] : allowed_in(group)) {
-      rules += "- apiGroups: " + Listed({name}) + "\n  resources: " + Listed(resources) +
-               "\n  verbs: " + Listed(verbs) + "\n";
+      rules += Rule(name, resources, verbs);
     }
   }
   return rules.empty() ? "rules: []\n" : "rules:\n" + rules;
@@ -410,9 +417,10 @@ std::string Manifests(const ManifestOptions& options,
                          {"<VIEW>", name_space + ":view"}});
   };
   std::string text = filled(kNamespace);
-  for (const std::string_view binding : {kDelegator, kReader, kAdmission}) {
+  for (const std::string_view binding : {kDelegator, kReader}) {
     text.append(filled(binding)).append(filled(kSubject));
   }
+  text += filled(kAdmissionRole) + FollowerRules() + filled(kAdmission) + filled(kSubject);
   text += filled(kEdit) + Rules(groups, AllowedToEdit);
   text += filled(kView) + Rules(groups, AllowedToView);
   text += filled(kServer);
