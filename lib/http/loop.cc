@@ -1,11 +1,11 @@
 #include "http/loop.h"
 
 #include <algorithm>
-#include <ctime>
 #include <exception>
 #include <optional>
 #include <utility>
 
+#include "http/date.h"
 #include "http/reactor.h"
 
 namespace apiserver::v0::http {
@@ -394,18 +394,9 @@ const std::string& Loop::Date() {
   const Clock::Monotonic turn = now();
   if (turn == date_checked_) return date_;
   date_checked_ = turn;
-  const std::time_t second = Clock::Wall::clock::to_time_t(RealClock().WallNow());
+  const auto second = std::chrono::floor<std::chrono::seconds>(RealClock().WallNow());
   if (second == date_second_) return date_;
-  std::tm utc{};
-  gmtime_r(&second, &utc);
-  static constexpr std::array kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr std::array kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  char text[40];
-  // Not strftime: names must not follow the process's locale.
-  const std::size_t size = std::strftime(text, sizeof(text), ", %d ... %Y %H:%M:%S GMT", &utc);
-  date_ = kDays.at(static_cast<std::size_t>(utc.tm_wday)) + std::string(text, size);
-  date_.replace(date_.find("..."), 3, kMonths.at(static_cast<std::size_t>(utc.tm_mon)));
+  date_ = FormatDate(second);
   date_second_ = second;
   return date_;
 }

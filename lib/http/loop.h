@@ -190,7 +190,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   std::string record_buffer_;
   std::map<std::type_index, std::shared_ptr<void>> locals_;
   std::string date_;
-  std::int64_t date_second_ = -1;
+  std::chrono::sys_seconds date_second_{std::chrono::seconds(-1)};
   Clock::Monotonic date_checked_{};
 };
 

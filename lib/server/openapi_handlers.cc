@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <ctime>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "apiserver/codec/negotiate.h"
 #include "apiserver/meta/errors.h"
+#include "http/date.h"
 #include "response/pool_body.h"
 
 namespace apiserver::v0::server {
@@ -60,20 +60,6 @@ void SendDocument(http::Exchange& exchange, const Form& form,
   const std::string_view text = form.protobuf ? document->protobuf : document->json;
   exchange.writer().Send({.code = 200, .headers = std::move(headers)},
                          http::Bytes(std::move(document), text));
-}
-
-// Formats a date as in RFC 7231, for Expires.
-std::string HttpDate(Clock::Wall when) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto two = [](int number) { return (number < 10 ? "0" : "") + std::to_string(number); };
-  return std::string(kDays[parts.tm_wday]) + ", " + two(parts.tm_mday) + " " +
-         kMonths[parts.tm_mon] + " " + std::to_string(parts.tm_year + 1900) + " " +
-         two(parts.tm_hour) + ":" + two(parts.tm_min) + ":" + two(parts.tm_sec) + " GMT";
 }
 
 // Makes the document piece by piece. On the pool: a piece may take long, and may be as large as a
@@ -163,7 +149,8 @@ http::Step SendOpenApiV3(http::Exchange& exchange, const OpenApiPtr& document, c
   }
   if (!hash.empty()) {
     headers.Set("Cache-Control", "public, immutable");
-    headers.Set("Expires", HttpDate(clock.WallNow() + std::chrono::hours(24 * 365)));
+    const auto in_a_year = clock.WallNow() + std::chrono::hours(24 * 365);
+    headers.Set("Expires", http::FormatDate(std::chrono::floor<std::chrono::seconds>(in_a_year)));
   }
   SendDocument(exchange, *form, document, std::move(headers));
   return http::Step::Done();
