@@ -1,6 +1,7 @@
 #include "apiserver/delegation/doctor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,7 +12,9 @@
 #include "apiserver/runtime/arena.h"
 #include "delegation/certificate_validity.h"
 #include "delegation/doctor_yaml.h"
+#include "http/date.h"
 #include "text/base64.h"
+#include "text/duration.h"
 
 namespace apiserver::v0::delegation {
 
@@ -22,10 +25,14 @@ using Level = Finding::Level;
 constexpr std::string_view kConfigMap =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
+// Clocks that follow time servers differ by less; a Date has whole seconds.
+constexpr std::chrono::seconds kClockOffMax(5);
+
 // The cluster's response to one request.
 struct ClusterAnswer {
   int code = 0;         // Zero: there was no response.
   std::string message;  // The message of its Status, or the reason why there is no response.
+  std::string date;     // As it is in the header; empty if there is none.
   std::shared_ptr<const std::string> text;  // `body` points into it.
   runtime::Arena arena;
   runtime::Value body;
@@ -82,6 +89,7 @@ class Doctor {
       return answer;
     }
     answer.code = got->code;
+    answer.date = got->headers.Get("Date");
     answer.text = std::make_shared<const std::string>(got->body);
     const auto parsed = codec::ParseJson(*answer.text, answer.arena);
     if (parsed.ok()) answer.body = *parsed;
@@ -92,16 +100,38 @@ class Doctor {
   }
 
   bool LookAtCluster(const Asked& asked) {
+    const Clock::Wall asked_at = options_.clock->WallNow();
     const ClusterAnswer version = Ask(asked, "GET", "/version");
     if (version.code == 200) {
       Add(Level::kOk, "cluster" + asked.of,
           "answers, version " + std::string(version.body["gitVersion"].AsString()));
+      LookAtClock(asked, version.date, asked_at);
       return true;
     }
     Add(Level::kProblem, "cluster" + asked.of, "does not answer: " + version.message,
         version.code == 401 ? "The kubeconfig's credentials are not, or no longer, accepted."
                             : "Check the kubeconfig's server, certificate authority and network.");
     return false;
+  }
+
+  // A certificate or token of one machine is not valid yet, or not any more, on another whose clock
+  // is wrong. The cluster's clock had its time at some moment since `asked_at`.
+  void LookAtClock(const Asked& asked, const std::string& date, Clock::Wall asked_at) {
+    const auto cluster = http::ParseDate(date);
+    if (!cluster) return;
+    using std::chrono::floor, std::chrono::seconds;
+    const seconds ahead = *cluster - floor<seconds>(options_.clock->WallNow());
+    const seconds behind = floor<seconds>(asked_at) - *cluster;
+    const seconds off = std::max({ahead, behind, seconds(0)});
+    const std::string check = "clock" + asked.of;
+    if (off <= kClockOffMax) {
+      Add(Level::kOk, check, "the cluster's and this machine's agree");
+      return;
+    }
+    Add(Level::kWarning, check,
+        "the cluster's is " + text::FormatDuration(off) +
+            (ahead > behind ? " ahead of" : " behind") + " this machine's",
+        "Let both machines follow the same time servers: `timedatectl timesync-status`.");
   }
 
   void LookAtIdentity(Asked& asked) {

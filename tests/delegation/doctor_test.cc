@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 #include "apiserver/codec/yaml.h"
 #include "apiserver/http/tls.h"
 #include "apiserver/testing/server/fake_clock.h"
+#include "http/date.h"
 #include "text/base64.h"
 
 namespace apiserver::inline v0::delegation {
@@ -51,6 +53,7 @@ class FakeCluster final : public client::Client {
   }
   Result<http::ClientResponse> Call(const Context&, http::ClientRequest request) override {
     if (down) return Status(Reason::kServiceUnavailable, "connection refused");
+    if (before_answer) before_answer();
     if (request.target.find("selfsubjectaccessreviews") != std::string::npos) {
       const bool denied = std::any_of(forbidden.begin(), forbidden.end(), [&](const auto& what) {
         return request.body.find(what) != std::string::npos;
@@ -65,6 +68,7 @@ class FakeCluster final : public client::Client {
   }
 
   bool down = false;
+  std::function<void()> before_answer;
   std::vector<std::string> forbidden;
   std::map<std::string, http::ClientResponse> answers;
 
@@ -170,6 +174,46 @@ TEST_CASE("doctor: without the cluster nothing else is looked at", "[server]") {
   patient.cluster.down = true;
   CHECK(patient.Complaints() == Complaints{"cluster: does not answer: connection refused"});
   CHECK(patient.Findings().size() == 1);
+}
+
+TEST_CASE("doctor: clocks that differ by more than five seconds are told of", "[server]") {
+  const auto found = [](std::chrono::seconds cluster_ahead) {
+    Patient patient;
+    const auto now = std::chrono::floor<std::chrono::seconds>(patient.clock.WallNow());
+    patient.cluster.answers["GET /version"].headers.Set("Date",
+                                                        http::FormatDate(now + cluster_ahead));
+    for (Finding& each : patient.Findings()) {
+      if (each.check == "clock") return std::move(each);
+    }
+    return Finding{.text = "none"};
+  };
+  for (const int seconds : {0, 5, -5}) {
+    CAPTURE(seconds);
+    CHECK(found(std::chrono::seconds(seconds)).level == Level::kOk);
+  }
+  const Finding ahead = found(std::chrono::seconds(75));
+  CHECK(ahead.level == Level::kWarning);
+  CHECK(ahead.text == "the cluster's is 1m15s ahead of this machine's");
+  CHECK(ahead.remedy.find("timedatectl") != std::string::npos);
+  CHECK(found(std::chrono::seconds(6)).text == "the cluster's is 6s ahead of this machine's");
+  CHECK(found(-std::chrono::hours(2)).text == "the cluster's is 2h0m0s behind this machine's");
+}
+
+TEST_CASE("doctor: a cluster that takes long to answer has no other clock", "[server]") {
+  Patient patient;
+  const auto asked_at = std::chrono::floor<std::chrono::seconds>(patient.clock.WallNow());
+  patient.cluster.answers["GET /version"].headers.Set("Date", http::FormatDate(asked_at));
+  patient.cluster.before_answer = [&patient] { patient.clock.Advance(std::chrono::seconds(20)); };
+  CHECK(patient.Complaints() == Complaints{});
+}
+
+TEST_CASE("doctor: a cluster that does not tell the time is not complained about", "[server]") {
+  for (const char* date : {"", "Sunday, 06-Nov-94 08:49:37 GMT"}) {
+    CAPTURE(date);
+    Patient patient;
+    patient.cluster.answers["GET /version"].headers.Set("Date", date);
+    for (const Finding& each : patient.Findings()) CHECK(each.check != "clock");
+  }
 }
 
 TEST_CASE("doctor: an anonymous server is told so", "[server]") {
