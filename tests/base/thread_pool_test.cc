@@ -5,10 +5,10 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "apiserver/base/executor.h"
@@ -186,20 +186,28 @@ TEST_CASE("base: the thread of a pool that ran last is called first", "[base]") 
     });
   }
   all.Wait();
-  std::map<std::thread::id, int> tasks;
+  std::thread::id last;
+  // Of a hundred tasks, those that ran on the thread of the one before.
+  const auto stayed = [&] {
+    int count = 0;
+    for (int i = 0; i < 100; ++i) {
+      Notification ran;
+      pool->Post([&] {
+        if (std::exchange(last, std::this_thread::get_id()) == std::this_thread::get_id()) ++count;
+        ran.Notify();
+      });
+      ran.Wait();
+      // Else the thread is still on its way to idleness when the next task comes.
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    return count;
+  };
 
-  for (int i = 0; i < 400; ++i) {
-    Notification ran;
-    pool->Post([&] {
-      ++tasks[std::this_thread::get_id()];
-      ran.Notify();
-    });
-    ran.Wait();
-  }
-
-  // It may still be on its way to idleness when the next task comes.
-  const auto by_tasks = [](const auto& a, const auto& b) { return a.second < b.second; };
-  CHECK(std::max_element(tasks.begin(), tasks.end(), by_tasks)->second > 150);
+  // None would, if the one that has been idle for longest were called. A busy machine may keep a
+  // thread from becoming idle in time.
+  int most = 0;
+  for (int round = 0; round < 20 && most < 50; ++round) most = std::max(most, stayed());
+  CHECK(most >= 50);
 }
 
 TEST_CASE("base: a pool that may not grow keeps its number of threads", "[base]") {
