@@ -14,8 +14,8 @@ using std::chrono::sys_days;
 constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-// A '0' stands for a digit, an 'x' for a letter of a name.
-constexpr std::string_view kForm = "xxx, 00 xxx 0000 00:00:00 GMT";
+// The form of a date: a '0' stands for a digit, an 'a' for a letter of a name.
+constexpr std::string_view kForm = "aaa, 00 aaa 0000 00:00:00 GMT";
 
 void AppendNumber(unsigned number, std::size_t digits, std::string& out) {
   const std::string text = std::to_string(number);
@@ -25,7 +25,7 @@ void AppendNumber(unsigned number, std::size_t digits, std::string& out) {
 bool HasForm(std::string_view text) {
   const auto fits = [](char form, char c) {
     if (form == '0') return text::IsDigit(c);
-    return form == 'x' || form == c;
+    return form == 'a' || form == c;
   };
   return text.size() == kForm.size() && std::equal(kForm.begin(), kForm.end(), text.begin(), fits);
 }
@@ -37,7 +37,7 @@ unsigned NumberAt(std::string_view text, std::size_t at, std::size_t digits) {
   return number;
 }
 
-// The name's place; the size of `names` if it has none.
+// Returns the name's place; the size of `names` if it has none.
 template <class Names>
 unsigned PlaceOf(std::string_view name, const Names& names) {
   return static_cast<unsigned>(std::find(names.begin(), names.end(), name) - names.begin());

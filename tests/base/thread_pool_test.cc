@@ -187,7 +187,7 @@ TEST_CASE("base: the thread of a pool that ran last is called first", "[base]") 
   }
   all.Wait();
   std::thread::id last;
-  // Of a hundred tasks, those that ran on the thread of the one before.
+  // Returns how many of a hundred tasks ran on the thread of the one before.
   const auto stayed = [&] {
     int count = 0;
     for (int i = 0; i < 100; ++i) {
