@@ -186,6 +186,48 @@ class Errors(Checkout):
         self.fails("errors.py", "1 errors are left of 20")
 
 
+class Changelog(Checkout):
+    HEAD = "# Changelog\n\nWords.\n\n## Unreleased\n\nWords.\n"
+    ENTRY = "\n- An entry\n  of two lines.\n"
+
+    def page(self, text):
+        self.checkout({"CHANGELOG.md": self.HEAD + text})
+
+    def test_entries_in_sections_and_subjects_pass(self):
+        self.page("\n### What breaks\n\n#### Source\n" + self.ENTRY + "\n#### Stored data\n" + self.ENTRY +
+                  "\n### Security\n" + self.ENTRY + "\n## 0.1.0 (2026-12-31)\n\n### Added\n" + self.ENTRY)
+        self.passes("changelog.py", "4 entries stand in sections")
+
+    def test_an_entry_outside_a_section_fails(self):
+        self.page(self.ENTRY + "\n### Added\n" + self.ENTRY)
+        self.fails("changelog.py", "CHANGELOG.md:9: the entry stands in no section")
+        self.page("\n### Added\n" + self.ENTRY + "\n#### Storage\n" + self.ENTRY)
+        self.fails("changelog.py", "CHANGELOG.md:14: entries of the section stand in front of its first subject")
+
+    def test_a_heading_that_is_unknown_or_out_of_order_fails(self):
+        for headings, words in (("### News", '"News" is no section'),
+                                ("### Added\n#### Source", '"Source" is no subject of this section'),
+                                ("### Fixed\n" + self.ENTRY + "### Added", '"Added" stands in front of "Fixed"'),
+                                ("### Added\n" + self.ENTRY + "### Added", '"Added" stands in front of "Added"'),
+                                ("## Next\n### Added", '"Next" is no version')):
+            self.page(headings + "\n" + self.ENTRY)
+            self.fails("changelog.py", words)
+
+    def test_a_heading_without_entries_and_a_line_without_its_entry_fail(self):
+        self.page("### Added\n### Fixed\n" + self.ENTRY)
+        self.fails("changelog.py", '"Added" has no entry')
+        self.page("### Added\n#### Storage\n#### Operation\n" + self.ENTRY)
+        self.fails("changelog.py", '"Storage" has no entry')
+        self.page("### Added\n" + self.ENTRY + "Words.\n")
+        self.fails("changelog.py", "CHANGELOG.md:12: the line is no entry, nor a part of one")
+
+    def test_a_long_section_has_subjects(self):
+        self.page("### Added\n" + self.ENTRY * 12)
+        self.passes("changelog.py", "12 entries stand in sections")
+        self.page("### Added\n" + self.ENTRY * 13)
+        self.fails("changelog.py", '"Added" has more than 12 entries and no subjects')
+
+
 class Tutorial(Checkout):
     PAGE = "```console\n$ a &\n$ b\nNAME   AGE\ntom    3s\n$ kill %1\n```\n```\n$ c\n```\n"
 
