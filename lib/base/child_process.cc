@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -268,6 +270,11 @@ void Child::ReadErrors() {
   end_.errors.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
 }
 
+bool IsExecutable(const std::string& path) {
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
 }  // namespace
 
 ChildEnd RunChild(const Context& ctx, const ChildProgram& program) {
@@ -275,6 +282,25 @@ ChildEnd RunChild(const Context& ctx, const ChildProgram& program) {
     return {.status = Status(Reason::kWouldBlock, "a program's end is waited for")};
   }
   return Child(ctx, program).Run();
+}
+
+Result<std::string> FindProgram(const std::string& name) {
+  const Status none(Reason::kNotFound, "executable file " + name + " not found");
+  if (name.find('/') != std::string::npos) {
+    if (IsExecutable(name)) return name;
+    return none;
+  }
+  const char* const path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): as posix_spawnp
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty() && !name.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    // As exec.ErrDot: a program of the working directory is not run by accident.
+    if (!folder.starts_with('/')) continue;
+    std::string found = std::string(folder) + "/" + name;
+    if (IsExecutable(found)) return found;
+  }
+  return none;
 }
 
 }  // namespace apiserver::v0

@@ -12,7 +12,7 @@ namespace apiserver::inline v0 {
 
 // A program to be run once, and its limits.
 struct ChildProgram {
-  std::string path = {};                    // Required. Not looked for in PATH.
+  std::string path = {};                    // Required. Not looked for: FindProgram() does that.
   std::vector<std::string> arguments = {};  // From argv[0] on.
   // "NAME=value". Added to the environment of this process, whose variables of the same names they
   // replace; of two, the last one counts.
@@ -39,5 +39,9 @@ struct ChildEnd {
 // behind lives on and is not waited for. Only its own process is waited for: a host that ignores
 // SIGCHLD, or reaps processes that it has not started, gets kInternalError. Any thread.
 ChildEnd RunChild(const Context& ctx, const ChildProgram& program);
+
+// Returns the path of an executable file, as Go's exec.LookPath: `name` itself if it has a slash,
+// else the first in the absolute folders of PATH. kNotFound: there is none.
+Result<std::string> FindProgram(const std::string& name);
 
 }  // namespace apiserver::inline v0
