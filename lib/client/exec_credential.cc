@@ -101,7 +101,7 @@ Status CheckUsable(const ExecCredentials& credentials) {
     return BadAnswer("exec plugin returned a token that cannot be sent in a header");
   }
   if (!certificate) return Status::Ok();
-  const Status usable = http::CheckClientTls({.client = credentials.certificate});
+  Status usable = http::CheckClientTls({.client = credentials.certificate});
   if (usable.ok()) return usable;
   return BadAnswer("failed parsing client key/certificate: " + std::string(usable.message()));
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
+#include "apiserver/client/exec_config.h"
 #include "apiserver/client/http_client.h"
 
 // The address and credentials of a server that an operator has configured: a kubeconfig file, or
@@ -27,6 +29,9 @@ struct ClientConfig {
   std::string token_file = {}, token = {};
   // Basic authentication; not beside a token.
   std::string username = {}, password = {};
+  // The program that returns the credentials. As in client-go it is not run if there is a token, a
+  // password or a certificate.
+  std::optional<ExecConfig> exec = {};
   // The beginning of NewFollowedClient's errors, for example a flag and its file; empty: none.
   std::string origin = {};
 };
