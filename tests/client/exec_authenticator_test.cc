@@ -3,9 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/manual.h"
@@ -103,6 +105,59 @@ TEST_CASE("client: a plug-in runs once for all that wait", "[client]") {
   for (std::thread& thread : threads) thread.join();
   CHECK(tokens == std::vector<std::string>(8, "t"));
   CHECK(plug_in.runs() == 1);
+}
+
+TEST_CASE("client: a plug-in runs on while somebody waits for it", "[client]") {
+  const ScriptedPlugIn plug_in(
+      "echo $$ >\"$0.pid\"; while ! [ -e \"$0.go\" ]; do sleep 0.01; done\n" +
+      ScriptedPlugIn::Printing(R"("token":"t")"));
+  OwnedExecAuthenticator authenticator(plug_in.config(), {});
+  const Context first = Context::Child(Context::Background());
+  const Context second = Context::Child(Context::Background());
+  Guarded<std::vector<std::string>> ended;
+  const auto note = [&](const Result<ExecAuthenticator::Credentials>& got) {
+    ended.Lock()->push_back(got.ok() ? (*got)->token : std::string(got.status().message()));
+  };
+  authenticator->Start(first, note);
+  authenticator->Start(second, note);
+  REQUIRE(Soon([&] { return plug_in.Read("credentials.pid").ends_with('\n'); }));
+  const int pid = std::stoi(plug_in.Read("credentials.pid"));
+
+  first.Cancel(Status(Reason::kTimeout, "too late"));
+  CHECK(*ended.Lock() == std::vector<std::string>{"getting credentials: too late"});
+  CHECK(kill(pid, 0) == 0);
+  second.Cancel(Status(Reason::kTimeout, "too"));
+  CHECK(Soon([&] { return kill(pid, 0) != 0; }));
+
+  plug_in.Write("credentials.go", "");
+  CHECK(Answered(authenticator) == "t");
+  CHECK(ended.Lock()->size() == 2);
+}
+
+TEST_CASE("client: a client that goes kills its plug-in and ends its calls", "[client]") {
+  const ScriptedPlugIn plug_in("echo $$ >\"$0.pid\"; sleep 1000");
+  std::string why;
+  int pid = 0;
+  {
+    OwnedExecAuthenticator authenticator(plug_in.config(), {});
+    authenticator->Start(Context::Background(),
+                         [&](const auto& got) { why = got.status().message(); });
+    REQUIRE(Soon([&] { return plug_in.Read("credentials.pid").ends_with('\n'); }));
+    pid = std::stoi(plug_in.Read("credentials.pid"));
+  }
+  CHECK(why == "getting credentials: the client is gone");
+  CHECK(kill(pid, 0) != 0);
+
+  plug_in.Become(ScriptedPlugIn::Printing(R"("token":"t")"));
+  auto dropped = std::make_unique<OwnedExecAuthenticator>(plug_in.config(), ExecPlugInDeps{});
+  Notification gone;
+  const auto shared = dropped->shared();
+  shared->Start(Context::Background(), [&](const auto& /*got*/) {
+    dropped.reset();
+    gone.Notify();
+  });
+  CHECK(gone.WaitFor(seconds(20)));
+  CHECK(shared->Get(Context::Background()).ok());
 }
 
 }  // namespace
