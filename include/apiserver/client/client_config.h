@@ -72,7 +72,10 @@ struct FollowedClientDeps {
 
 // A client with the identity in `config` that follows its files: a new token, certificate or
 // authority is used by calls that begin after it was read; a file that cannot be read or used
-// changes nothing. Calls with an Authorization header of their own keep it. Only URLs of
+// changes nothing. A plug-in is run by the first call, and again when its credentials have expired
+// or the server has answered with 401, which the caller gets; calls wait for it within their
+// timeout, on no thread, and it is killed when all of them have ended. What it writes to standard
+// error is logged. Calls with an Authorization header of their own keep it. Only URLs of
 // `config.server` are called, so that no other server gets the token; others are refused with
 // kInvalid.
 Result<std::shared_ptr<HttpClient>> NewFollowedClient(const ClientConfig& config,
