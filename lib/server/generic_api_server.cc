@@ -149,6 +149,7 @@ Server::~Server() {
 }
 
 registry::StorageConfig Server::Storage(storage::kv::Engine& engine) {
+  storage_sizes_.Show(engine);
   return {.engine = &engine,
           .executor = pool_.get(),
           .clock = config_.clock,

@@ -25,6 +25,7 @@
 #include "server/requests/request_metrics.h"
 #include "server/route_sources.h"
 #include "server/routes.h"
+#include "server/storage_sizes.h"
 #include "server/watched_log.h"
 
 namespace apiserver::inline v0::server {
@@ -149,6 +150,7 @@ class Server final : public GenericAPIServer {
   const std::shared_ptr<CountedProgress> progress_ = std::make_shared<CountedProgress>(
       config_.progress ? config_.progress : NewProgressLog({.log = &log_, .metrics = metrics_}));
   RequestMetrics request_metrics_{*metrics_};
+  StorageSizes storage_sizes_{metrics_};
   const EquivalentResources equivalents_{routes_, sources_};
   Owner own_;  // The server as the first handler of its chain.
   Guarded<std::vector<std::unique_ptr<AddedHandler>>> added_;  // The other handlers.

@@ -279,7 +279,7 @@ class GenericAPIServer : public Handler {
   virtual std::shared_ptr<metrics::Registry> metrics() = 0;
   // Returns how stores of this server keep their objects in `engine`: with its pool, memory budget,
   // metrics, progress, clock, randomness and log. What else there is to say (prefix, encryption) is
-  // set in the result. The engine must outlive the stores, and so must the server.
+  // set in the result. The engine must outlive the server, and the server the stores.
   virtual registry::StorageConfig Storage(storage::kv::Engine& engine) = 0;
 };
 

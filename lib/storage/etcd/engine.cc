@@ -63,6 +63,7 @@ class EtcdEngine final : public kv::Engine {
   // Contacts the members and starts the background work.
   Status Start();
 
+  std::string_view name() const override { return "etcd"; }
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& request) override;
   std::unique_ptr<kv::Pages> ReadPages(const Context& ctx, std::string_view prefix) override {
     return NewPages(client_, ctx, {.prefix = prefix, .timeout = options_.request_timeout});
@@ -79,7 +80,9 @@ class EtcdEngine final : public kv::Engine {
   kv::Revision CompactedRevision() const override { return client_->known().compacted(); }
   Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
   kv::Stats GetStats() const override {
-    return {.keys = health_->keys(), .bytes = members_->database_bytes(), .history_bytes = 0};
+    const Members::Bytes bytes = members_->bytes();
+    return {
+        .keys = health_->keys(), .bytes = bytes.used, .history_bytes = 0, .file_bytes = bytes.file};
   }
   Status Ready() const override {
     return client_->stopped() ? kv::NewStoppedError() : health_->Ready();

@@ -63,15 +63,17 @@ void Members::Ask(Clock::Monotonic deadline, UniqueFunction<void(Status)> done) 
         [self = shared_from_this(), i, round](const RpcOutcome& outcome,
                                               const wire::StatusResponse& response) {
           // A member that does not report the bytes in use counts with its whole file.
-          const std::int64_t bytes =
+          const std::int64_t used =
               response.db_size_in_use() > 0 ? response.db_size_in_use() : response.db_size();
-          self->OnAnswer(i, round, outcome, response.version(), static_cast<std::size_t>(bytes));
+          self->OnAnswer(i, round, outcome, response.version(),
+                         {.used = static_cast<std::size_t>(used),
+                          .file = static_cast<std::size_t>(response.db_size())});
         });
   }
 }
 
 void Members::OnAnswer(std::size_t member, const std::shared_ptr<Guarded<Round>>& round,
-                       const RpcOutcome& outcome, std::string_view version, std::size_t bytes) {
+                       const RpcOutcome& outcome, std::string_view version, const Bytes& bytes) {
   // A member that is away keeps its figures: it will not have become older.
   if (outcome.ok()) {
     auto state = state_.Lock();
@@ -107,11 +109,14 @@ void Members::Watch() {
   });
 }
 
-std::size_t Members::database_bytes() const {
+Members::Bytes Members::bytes() const {
   auto state = state_.Lock();
-  std::size_t bytes = 0;
-  for (const Member& member : *state) bytes = std::max(bytes, member.database_bytes);
-  return bytes;
+  Bytes most;
+  for (const Member& member : *state) {
+    most.used = std::max(most.used, member.bytes.used);
+    most.file = std::max(most.file, member.bytes.file);
+  }
+  return most;
 }
 
 }  // namespace apiserver::v0::storage::etcd

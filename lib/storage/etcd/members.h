@@ -30,13 +30,18 @@ class Members : public std::enable_shared_from_this<Members> {
   // Asks every 30 s until the client stops.
   void Watch();
 
-  // Returns the bytes in use by the largest of their databases.
-  std::size_t database_bytes() const;
+  // The size of a member's database.
+  struct Bytes {
+    std::size_t used = 0;  // Those in use.
+    std::size_t file = 0;  // Those of its file.
+  };
+  // Returns the largest of each that a member has.
+  Bytes bytes() const;
 
  private:
   struct Member {
     bool trusted = false;
-    std::size_t database_bytes = 0;
+    Bytes bytes;
   };
   struct Round {
     std::size_t left = 0;
@@ -45,7 +50,7 @@ class Members : public std::enable_shared_from_this<Members> {
     UniqueFunction<void(Status)> done;
   };
   void OnAnswer(std::size_t member, const std::shared_ptr<Guarded<Round>>& round,
-                const RpcOutcome& outcome, std::string_view version, std::size_t bytes);
+                const RpcOutcome& outcome, std::string_view version, const Bytes& bytes);
 
   const std::shared_ptr<Client> client_;
   UniqueFunction<void(bool)> on_trust_;

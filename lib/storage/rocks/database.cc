@@ -176,12 +176,13 @@ Result<std::unique_ptr<Database>> Database::Open(const Options& options, rocksdb
   rocksdb::DBOptions settings = DatabaseOptions(options, env);
   // Otherwise a manifest that has lost its end would pass for an empty store.
   settings.create_missing_column_families = database->fresh_;
-  settings.listeners = {database->listener_};
+  settings.listeners = {database->listener_, database->sizes_};
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       rocksdb::DB::Open(settings, options.path, Families(options), &database->families_, &db);
   database->db_.reset(db);
   if (!status.ok()) return OpenError(options.path, status);
+  database->sizes_->Measure(*db);
   return database;
 }
 
@@ -248,6 +249,7 @@ Status Database::Write(rocksdb::WriteBatch& batch, bool sync) {
   rocksdb::WriteOptions options;
   options.sync = sync;
   const rocksdb::Status status = db_->Write(options, &batch);
+  if (status.ok()) sizes_->Grow(batch.GetDataSize());
   return status.ok() ? Status::Ok() : FromRocks(status, "write to the store");
 }
 

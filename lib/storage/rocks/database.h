@@ -9,6 +9,7 @@
 
 #include "apiserver/base/status.h"
 #include "apiserver/storage/rocks/engine.h"
+#include "storage/rocks/file_sizes.h"
 #include "storage/rocks/layout.h"
 
 namespace apiserver::inline v0::storage::rocks {
@@ -47,6 +48,9 @@ class Database {
   // later than the next synced one.
   Status Write(rocksdb::WriteBatch& batch, bool sync);
 
+  // Returns the bytes of its files.
+  std::size_t file_bytes() const { return sizes_->bytes(); }
+
   // Returns the number under a meta key; `absent` if there is none.
   Result<std::uint64_t> Number(std::string_view key, std::uint64_t absent) const;
   // Returns a version of a key. kNotFound: it is not there (any more).
@@ -64,6 +68,7 @@ class Database {
   const std::string path_;
   bool fresh_ = true;
   std::shared_ptr<FailureListener> listener_;
+  const std::shared_ptr<FileSizes> sizes_ = std::make_shared<FileSizes>();
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };

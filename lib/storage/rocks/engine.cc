@@ -37,6 +37,7 @@ class RocksEngine final : public kv::Engine {
   Status Compact(const Context& ctx, Revision revision) override;
   Revision CompactedRevision() const override { return store_->state.Lock()->compacted; }
   Result<kv::LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) override;
+  std::string_view name() const override { return "rocks"; }
   kv::Stats GetStats() const override;
   Status Ready() const override;
   Result<std::unique_ptr<kv::Observation>> Observe(std::string_view prefix,
@@ -219,8 +220,12 @@ Result<kv::LeaseId> RocksEngine::GrantLease(const Context& ctx, std::chrono::sec
 }
 
 kv::Stats RocksEngine::GetStats() const {
+  const auto database = store_->database.Get();
   auto state = store_->state.Lock();
-  return {.keys = state->live.size(), .bytes = state->bytes, .history_bytes = state->history_bytes};
+  return {.keys = state->live.size(),
+          .bytes = state->bytes,
+          .history_bytes = state->history_bytes,
+          .file_bytes = database == nullptr ? 0 : database->file_bytes()};
 }
 
 Status RocksEngine::Ready() const {

@@ -30,6 +30,15 @@ TEST_CASE("storage.etcd: an answer of more than 4 MiB is read", "[storage.etcd]"
   CHECK(Must(s->List("", 0, 6)).kvs.size() == 6);
 }
 
+TEST_CASE("storage.etcd: the figures tell the bytes of etcd's file", "[storage.etcd]") {
+  const auto server = StartEtcd();
+  const auto s = OpenSubject(OptionsFor(server->urls()));
+  const kv::Stats stats = s->engine().GetStats();
+  CHECK(stats.bytes > 0);
+  CHECK(stats.file_bytes >= stats.bytes);
+  CHECK(s->engine().name() == "etcd");
+}
+
 TEST_CASE("storage.etcd: a log of many MiB arrives whole, in pieces of whole revisions",
           "[storage.etcd]") {
   const auto server = StartEtcd();

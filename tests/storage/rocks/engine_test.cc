@@ -260,6 +260,39 @@ TEST_CASE("storage.rocks: history stays within its limits by itself", "[storage.
   CHECK(engine->GetStats().bytes == 100);
 }
 
+// The sum of the sizes of the files in a directory.
+std::size_t FileBytes(const std::string& path) {
+  std::size_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(path)) {
+    std::error_code gone;
+    const auto size = std::filesystem::file_size(file.path(), gone);
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
+TEST_CASE("storage.rocks: the figures tell the bytes of the files", "[storage.rocks]") {
+  TempDirectory directory;
+  Options options = OptionsFor(directory);
+  options.write_buffer_bytes = std::size_t{256} << 10;
+  {
+    auto engine = Open(options).value();
+    const std::size_t empty = engine->GetStats().file_bytes;
+    CHECK(empty > 0);
+    REQUIRE(Put(*engine, "a", std::string(20'000, 'x')).ok());
+    // The log grows at once, before any table is written.
+    CHECK(engine->GetStats().file_bytes >= empty + 20'000);
+    for (int i = 0; i < 100; ++i) {
+      REQUIRE(Put(*engine, "b" + std::to_string(i), std::string(20'000, 'x')).ok());
+    }
+    CHECK(engine->GetStats().file_bytes >= 2'000'000);
+  }
+  // A store that is opened again has nothing under way: the count is that of its directory.
+  const auto engine = Open(options).value();
+  const double files = static_cast<double>(FileBytes(directory.path()));
+  CHECK(static_cast<double>(engine->GetStats().file_bytes) == Approx(files).epsilon(0.2));
+}
+
 TEST_CASE("storage.rocks: what compaction left is gone from the disk", "[storage.rocks]") {
   TempDirectory directory;
   {

@@ -136,6 +136,8 @@ struct Stats {
   std::size_t keys = 0;
   std::size_t bytes = 0;          // The bytes of the live keys' values.
   std::size_t history_bytes = 0;  // The bytes of superseded values that are still kept.
+  // The bytes of the store's files. Zero: it has none, or they are not known yet.
+  std::size_t file_bytes = 0;
 };
 
 // Receives the commits that touch the prefix it is registered for: in revision order, one call at a
@@ -201,6 +203,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
+  // Returns the word that stands for the kind of engine in metrics: "etcd".
+  virtual std::string_view name() const { return "store"; }
+
   // kExpired: `at_revision` is below the compacted revision. kTimeout with the cause
   // ResourceVersionTooLarge: it lies in the future.
   virtual Result<RangeResponse> Range(const Context& ctx, const RangeRequest& request) = 0;
@@ -256,7 +261,7 @@ class Engine {
   // ends. kInvalid: `ttl` is not positive.
   virtual Result<LeaseId> GrantLease(const Context& ctx, std::chrono::seconds ttl) = 0;
 
-  // Returns the engine's present figures.
+  // Returns the engine's present figures. Does not block.
   virtual Stats GetStats() const = 0;
   // OK when reads and writes can be answered.
   virtual Status Ready() const = 0;
