@@ -11,6 +11,7 @@
 #include "apiserver/storage/store/store.h"
 #include "base/status_macros.h"
 #include "registry/declared_paths.h"
+#include "registry/engine_call_metrics.h"
 #include "registry/json_path.h"
 #include "registry/storage_stats_metrics.h"
 #include "registry/table_convertor.h"
@@ -66,6 +67,9 @@ std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
   store.clock = config.clock;
   if (config.transformer_for) {
     store.transformer = config.transformer_for({kind->group(), kind->plural()});
+  }
+  if (config.metrics != nullptr) {
+    store.calls = CountEngineCalls(config.metrics, {kind->group(), kind->plural()});
   }
   if (!config.watch_cache) return storage::store::New(std::move(store));
   storage::cacher::Options cache;

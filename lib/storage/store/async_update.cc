@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "apiserver/base/trace.h"
-#include "apiserver/request/latency.h"
 #include "base/status_macros.h"
 #include "storage/in_span.h"
 #include "storage/list_options.h"
@@ -69,7 +68,7 @@ void ObjectStore::GuaranteedUpdateAsync(const Context& ctx, std::string_view key
       update->scope.ctx(), std::move(txn),
       [this, update, change = *std::move(attempt->change),
        began = options_.clock->Now()](Result<kv::TxnResponse> response) mutable {
-        request::TrackLatency(update->ctx, request::Layer::kStorage, options_.clock->Now() - began);
+        OnAnswered(update->ctx, Call::kUpdate, began, response.status());
         if (!response.ok()) return update->End(response.status());
         if (response->succeeded) {
           return update->End(Changed(update->call.key, std::move(change), response->revision));

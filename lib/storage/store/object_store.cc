@@ -26,6 +26,11 @@ std::size_t RoomAfter(std::size_t last_bytes) {
   return std::min(last_bytes + last_bytes / kSpareParts, kRoomMax);
 }
 
+Call CallOf(const kv::RangeRequest& wanted) {
+  if (wanted.count_only) return Call::kListWithCount;
+  return wanted.end.empty() ? Call::kGet : Call::kList;
+}
+
 }  // namespace
 
 ObjectStore::ObjectStore(Options options, const Memory* memory,
@@ -97,7 +102,7 @@ Result<runtime::ObjectPtr> ObjectStore::Create(const Context& ctx, std::string_v
     if (ttl.count() > 0) {
       ASSIGN_OR_RETURN(creation.txn.lease, leases_.Get(traced, ttl));
     }
-    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(traced, creation.txn));
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(traced, creation.txn, Call::kCreate));
     return Created(creation, response);
   };
   return InSpan(ctx, "Create store", {*options_.kind, key}, create);
@@ -128,7 +133,7 @@ void ObjectStore::CreateAsyncSeen(const Context& ctx, std::string_view key,
       [this, creation = *std::move(creation), ctx, span = std::move(span),
        began = options_.clock->Now(),
        done = std::move(done)](Result<kv::TxnResponse> response) mutable {
-        request::TrackLatency(ctx, request::Layer::kStorage, options_.clock->Now() - began);
+        OnAnswered(ctx, Call::kCreate, began, response.status());
         auto created = response.ok() ? Created(creation, *response)
                                      : Result<runtime::ObjectPtr>(response.status());
         span.EndWith(created.status());
@@ -137,20 +142,36 @@ void ObjectStore::CreateAsyncSeen(const Context& ctx, std::string_view key,
       });
 }
 
-Result<kv::RangeResponse> ObjectStore::Range(const Context& ctx,
-                                             const kv::RangeRequest& wanted) const {
-  const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.clock);
-  return options_.engine->Range(ctx, wanted);
+// A call that may not wait here is none: it is made again where it may.
+void ObjectStore::OnAnswered(const Context& ctx, Call call, Clock::Monotonic began,
+                             const Status& status) const {
+  const auto took = options_.clock->Now() - began;
+  request::TrackLatency(ctx, request::Layer::kStorage, took);
+  if (options_.calls == nullptr || status.reason() == Reason::kWouldBlock) return;
+  options_.calls->OnCall(call, took, !status.ok());
 }
 
-Result<kv::TxnResponse> ObjectStore::Txn(const Context& ctx, const kv::TxnRequest& txn) const {
-  const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.clock);
-  return options_.engine->Txn(ctx, txn);
+Result<kv::RangeResponse> ObjectStore::Range(const Context& ctx,
+                                             const kv::RangeRequest& wanted) const {
+  const Clock::Monotonic began = options_.clock->Now();
+  auto response = options_.engine->Range(ctx, wanted);
+  OnAnswered(ctx, CallOf(wanted), began, response.status());
+  return response;
+}
+
+Result<kv::TxnResponse> ObjectStore::Txn(const Context& ctx, const kv::TxnRequest& txn,
+                                         Call call) const {
+  const Clock::Monotonic began = options_.clock->Now();
+  auto response = options_.engine->Txn(ctx, txn);
+  OnAnswered(ctx, call, began, response.status());
+  return response;
 }
 
 Result<kv::Revision> ObjectStore::CurrentRevision(const Context& ctx) const {
-  const request::LatencyTimer timer(ctx, request::Layer::kStorage, *options_.clock);
-  return options_.engine->CurrentRevision(ctx);
+  const Clock::Monotonic began = options_.clock->Now();
+  auto revision = options_.engine->CurrentRevision(ctx);
+  OnAnswered(ctx, Call::kGetCurrentResourceVersion, began, revision.status());
+  return revision;
 }
 
 Result<runtime::ObjectPtr> ObjectStore::Get(const Context& ctx, std::string_view key,

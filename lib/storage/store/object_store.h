@@ -95,8 +95,11 @@ class ObjectStore final : public Interface {
                                     kv::Revision revision) const;
   // Call the engine and count the time as the request's time in storage.
   Result<kv::RangeResponse> Range(const Context& ctx, const kv::RangeRequest& wanted) const;
-  Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& txn) const;
+  Result<kv::TxnResponse> Txn(const Context& ctx, const kv::TxnRequest& txn, Call call) const;
   Result<kv::Revision> CurrentRevision(const Context& ctx) const;
+  // Counts a call that has been answered.
+  void OnAnswered(const Context& ctx, Call call, Clock::Monotonic began,
+                  const Status& status) const;
 
   // Returns the object of an encoding: the one that memory has, or a newly decoded one.
   Result<runtime::ObjectPtr> DecodePlain(std::string_view key, const kv::Bytes& plain,

@@ -183,7 +183,7 @@ Result<runtime::ObjectPtr> ObjectStore::UpdateUntilDone(const Context& ctx, cons
   for (;;) {
     ASSIGN_OR_RETURN(Attempt attempt, NextChange(ctx, call, std::move(state)));
     if (!attempt.change) return std::move(attempt.unchanged);
-    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, attempt.change->txn));
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, attempt.change->txn, Call::kUpdate));
     if (response.succeeded) {
       return Changed(call.key, *std::move(attempt.change), response.revision);
     }
@@ -223,7 +223,7 @@ Result<runtime::ObjectPtr> ObjectStore::DeleteUntilDone(const Context& ctx, std:
     kv::TxnRequest txn;
     txn.key = prepared;
     txn.expected_mod_revision = state.revision;
-    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn));
+    ASSIGN_OR_RETURN(const kv::TxnResponse response, Txn(ctx, txn, Call::kDelete));
     if (response.succeeded) {
       // The object that was validated is the one deleted; it need not be decrypted once more.
       const kv::Bytes& plain = options_.transformer ? state.bytes : response.kv.value;

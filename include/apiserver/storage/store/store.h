@@ -7,6 +7,7 @@
 #include "apiserver/runtime/kind.h"
 #include "apiserver/storage/interface.h"
 #include "apiserver/storage/kv/engine.h"
+#include "apiserver/storage/store/calls.h"
 #include "apiserver/storage/value/transformer.h"
 
 namespace apiserver::inline v0::storage::store {
@@ -26,6 +27,9 @@ struct Options {
   // Transforms values between encoding and engine, with the full key as authenticated data. Null:
   // bytes are stored as they are encoded, and encrypted values are not read.
   value::TransformerPtr transformer = nullptr;
+  // The observer of the engine's calls, but for the reads with which a watch cache begins. Null:
+  // there is none.
+  std::shared_ptr<CallObserver> calls = nullptr;
   // Times requests, leases and bookmarks.
   const Clock* clock = &RealClock();
 };
