@@ -37,11 +37,18 @@ bool IsFutureRevision(const RpcOutcome& outcome) {
 bool IsLeaseNotFound(const RpcOutcome& outcome) {
   return Says(outcome, "requested lease not found");
 }
+bool IsLoginRefused(const RpcOutcome& outcome) {
+  return Says(outcome, "authentication failed, invalid user ID or password");
+}
+bool WantsToken(const RpcOutcome& outcome) {
+  return Says(outcome, "invalid auth token") || Says(outcome, "user name is empty") ||
+         Says(outcome, "revision of auth store is old");
+}
+bool IsAuthOff(const RpcOutcome& outcome) { return Says(outcome, "authentication is not enabled"); }
 bool IsDenied(const RpcOutcome& outcome) {
   // A cancelled watch has only the text, without a code.
   return outcome.code == RpcCode::kPermissionDenied || outcome.code == RpcCode::kUnauthenticated ||
-         Says(outcome, "permission denied") || Says(outcome, "invalid auth token") ||
-         Says(outcome, "user name is empty");
+         Says(outcome, "permission denied") || WantsToken(outcome) || IsLoginRefused(outcome);
 }
 
 bool IsTransient(const RpcOutcome& outcome) {
@@ -65,9 +72,12 @@ RpcOutcome NotReadableOutcome() { return {RpcCode::kDataLoss, "the answer cannot
 Status ToStatus(const RpcOutcome& outcome, std::string_view servers) {
   const std::string who = "etcd (" + std::string(servers) + ")";
   if (IsDenied(outcome)) {
+    const char* const check =
+        IsLoginRefused(outcome)
+            ? "; check the user's name and password"
+            : "; check the client certificate and the rights of its user in etcd";
     return Status(Reason::kInternalError,
-                  who + " refuses our credentials: " + outcome.message +
-                      "; check the client certificate and the rights of its user in etcd");
+                  who + " refuses our credentials: " + outcome.message + check);
   }
   switch (outcome.code) {
     case RpcCode::kUnavailable:

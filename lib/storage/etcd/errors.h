@@ -13,6 +13,11 @@ namespace apiserver::inline v0::storage::etcd {
 bool IsCompacted(const RpcOutcome& outcome);
 bool IsFutureRevision(const RpcOutcome& outcome);
 bool IsLeaseNotFound(const RpcOutcome& outcome);
+bool IsLoginRefused(const RpcOutcome& outcome);
+// etcd has looked at the call's token only, and wants another one.
+bool WantsToken(const RpcOutcome& outcome);
+// There is nothing to log in to.
+bool IsAuthOff(const RpcOutcome& outcome);
 bool IsDenied(const RpcOutcome& outcome);
 
 // True if another attempt may succeed: no member was reached, or the member has lost its leader.

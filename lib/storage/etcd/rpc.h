@@ -82,6 +82,8 @@ struct RpcOptions {
   std::optional<std::size_t> member;
   // A longer answer is not read: the call ends with kDataLoss as soon as it tells its length.
   std::size_t response_bytes_max = kMessageBytesMax;
+  // Sent without the token that the transport has: etcd refuses even a login with an old one.
+  bool without_token = false;
 };
 
 // The transport.
@@ -99,6 +101,9 @@ class Rpc {
   // when that member loses its leader. `handler` may be called before this returns.
   virtual std::shared_ptr<RpcStream> Stream(const std::string& method,
                                             std::shared_ptr<RpcStreamHandler> handler) = 0;
+  // Called where a stream was told that its credentials do not do. True: the next one will have
+  // others. Must not call its caller.
+  virtual bool RenewCredentials() { return false; }
   // Returns the number of configured members.
   virtual std::size_t members() const = 0;
   // Ends the connections and the transport's threads. Called before the transport is destroyed,
