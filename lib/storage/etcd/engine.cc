@@ -338,8 +338,8 @@ Result<std::unique_ptr<kv::Engine>> OpenOver(std::shared_ptr<Rpc> rpc, const std
 }
 
 Result<std::unique_ptr<kv::Engine>> Open(const Options& options) {
-  ASSIGN_OR_RETURN(const HttpRpcOptions transport, TransportOf(options));
-  return OpenOver(NewHttpRpc(transport), TextOf(transport.endpoints), options);
+  ASSIGN_OR_RETURN(const Transport transport, TransportOf(options));
+  return OpenOver(NewRpc(transport), TextOf(transport.http.endpoints), options);
 }
 
 }  // namespace apiserver::v0::storage::etcd

@@ -29,7 +29,7 @@ http::DialOptions DialOptionsOf(const HttpRpcOptions& options, const Endpoint& e
 }  // namespace
 
 HttpCalls::HttpCalls(Executor& loop, http::Dialer& dialer, const HttpRpcOptions& options)
-    : loop_(loop) {
+    : loop_(loop), token_(options.token) {
   for (const Endpoint& endpoint : options.endpoints) {
     const http::DialOptions dial = DialOptionsOf(options, endpoint);
     members_.push_back({.calls = std::make_shared<MemberLink>(dialer, dial),
@@ -89,7 +89,7 @@ void HttpCalls::Send(const UnaryPtr& call, std::size_t member,
   if (call->options().deadline <= RealClock().Now()) return call->Expire();
   call->member = member;
   SetDue(*call, call->options().deadline);
-  call->Start(std::move(connection));
+  call->Start(std::move(connection), call->options().without_token ? "" : Token());
 }
 
 void HttpCalls::OnOver(HttpUnary& call, RpcCode code) {
@@ -167,8 +167,9 @@ void HttpCalls::Sweep() {
 }
 
 void HttpCalls::Begin(const std::shared_ptr<HttpStream>& stream) {
-  members_[MemberForStream()].streams->Await(
-      [stream](auto connection) { stream->Start(std::move(connection)); });
+  members_[MemberForStream()].streams->Await([self = shared_from_this(), stream](auto connection) {
+    stream->Start(std::move(connection), self->Token());
+  });
 }
 
 // A member that answers calls will take a stream, too.

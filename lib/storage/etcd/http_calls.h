@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,7 +56,11 @@ class HttpCalls final : public HttpUnary::Owner, public std::enable_shared_from_
   // Ends the calls whose time has passed.
   void Sweep();
 
+  // Returns the token of this moment. Empty: none.
+  std::string Token() const { return token_ == nullptr ? std::string() : *token_->Lock(); }
+
   Executor& loop_;
+  const std::shared_ptr<SharedToken> token_;
   std::vector<Member> members_;
   std::size_t next_call_ = 0;
   std::size_t next_stream_ = 0;

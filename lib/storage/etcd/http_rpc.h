@@ -7,6 +7,7 @@
 
 #include "apiserver/http/tls.h"
 #include "storage/etcd/endpoints.h"
+#include "storage/etcd/login.h"
 #include "storage/etcd/rpc.h"
 
 namespace apiserver::inline v0::storage::etcd {
@@ -15,6 +16,8 @@ namespace apiserver::inline v0::storage::etcd {
 struct HttpRpcOptions {
   std::vector<Endpoint> endpoints;
   http::ClientTls tls;  // For https.
+  // Sent along with each call and each new stream; may change. Null: nothing is.
+  std::shared_ptr<SharedToken> token;
   std::chrono::milliseconds keepalive_time = std::chrono::seconds(30);
   std::chrono::milliseconds keepalive_timeout = std::chrono::seconds(10);
 };

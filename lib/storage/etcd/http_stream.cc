@@ -22,7 +22,7 @@ void HttpStream::Cancel() {
   loop_->Post([self = shared_from_this()] { self->Finish({RpcCode::kCancelled, "cancelled"}); });
 }
 
-void HttpStream::Start(Result<MemberLink::ConnectionPtr> connection) {
+void HttpStream::Start(Result<MemberLink::ConnectionPtr> connection, std::string token) {
   if (handler_ == nullptr) return;
   if (!connection.ok()) {
     RpcOutcome outcome = OutcomeOf(connection.status());
@@ -30,7 +30,7 @@ void HttpStream::Start(Result<MemberLink::ConnectionPtr> connection) {
     return Finish(outcome);
   }
   connection_ = *std::move(connection);
-  http::Headers headers = RequestHeaders(1);
+  http::Headers headers = RequestHeaders(1, std::move(token));
   // Without this etcd leaves a watch open on a member that has lost its cluster.
   headers.Add("hasleader", "true");
   auto stream = connection_->OpenStream({.method = "POST",

@@ -30,8 +30,9 @@ class HttpStream final : public RpcStream,
 
   // Ends it before it has begun.
   void GiveUp(const RpcOutcome& outcome) { Finish(outcome); }
-  // Begins it over a connection, or ends it with the error of the dial.
-  void Start(Result<MemberLink::ConnectionPtr> connection);
+  // Begins it over a connection, or ends it with the error of the dial. `token`: as that of a
+  // call.
+  void Start(Result<MemberLink::ConnectionPtr> connection, std::string token);
 
   void OnHead(const http::ResponseHead& head) override;
   void OnData(std::string_view bytes) override;

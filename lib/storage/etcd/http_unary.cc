@@ -25,11 +25,12 @@ std::optional<RpcOutcome> OutcomeOf(const http::ResponseHead& head) {
   return std::nullopt;
 }
 
-http::Headers RequestHeaders(std::size_t more) {
+http::Headers RequestHeaders(std::size_t more, std::string token) {
   http::Headers headers;
-  headers.Reserve(2 + more);
+  headers.Reserve(3 + more);
   headers.Add("content-type", "application/grpc");
   headers.Add("te", "trailers");
+  if (!token.empty()) headers.Add("token", std::move(token));
   return headers;
 }
 
@@ -63,10 +64,10 @@ void HttpUnary::Abandon(RpcOutcome outcome) {
   if (cancel) cancel();
 }
 
-void HttpUnary::Start(MemberLink::ConnectionPtr connection) {
+void HttpUnary::Start(MemberLink::ConnectionPtr connection, std::string token) {
   if (over()) return;
   connection_ = std::move(connection);
-  http::Headers headers = RequestHeaders(1);
+  http::Headers headers = RequestHeaders(1, std::move(token));
   if (options_.deadline != Clock::Monotonic::max()) {
     headers.Add("grpc-timeout", TimeoutText(options_.deadline - RealClock().Now()));
   }

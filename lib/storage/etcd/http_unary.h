@@ -50,8 +50,8 @@ class HttpUnary final : public RpcCall,
   std::size_t member = 0;     // The member that it was sent to.
   Clock::Monotonic due = {};  // When it is given up.
 
-  // Sends it, unless it is over.
-  void Start(MemberLink::ConnectionPtr connection);
+  // Sends it, unless it is over, with a token of etcd's authentication. Empty: none.
+  void Start(MemberLink::ConnectionPtr connection, std::string token);
   // Ends it with kDeadlineExceeded, unless it is over.
   void Expire();
   // Ends a call that was not sent, unless it is over.
@@ -90,7 +90,7 @@ class HttpUnary final : public RpcCall,
 RpcOutcome OutcomeOf(const Status& status);
 // Returns the outcome that a head tells. None: messages and trailers follow.
 std::optional<RpcOutcome> OutcomeOf(const http::ResponseHead& head);
-// Returns the headers of every request, with room for more.
-http::Headers RequestHeaders(std::size_t more);
+// Returns the headers of every request, with room for more. `token`: as HttpUnary::Start() has it.
+http::Headers RequestHeaders(std::size_t more, std::string token);
 
 }  // namespace apiserver::inline v0::storage::etcd

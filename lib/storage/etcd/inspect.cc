@@ -123,11 +123,11 @@ std::vector<MemberReport> InspectOver(const std::vector<MemberTransport>& member
 
 Result<std::vector<MemberReport>> Inspect(const Options& options,
                                           std::chrono::milliseconds timeout) {
-  ASSIGN_OR_RETURN(HttpRpcOptions transport, TransportOf(options));
+  ASSIGN_OR_RETURN(Transport transport, TransportOf(options));
   std::vector<MemberTransport> members;
-  for (const Endpoint& endpoint : std::exchange(transport.endpoints, {})) {
-    transport.endpoints = {endpoint};
-    members.push_back({endpoint.text, NewHttpRpc(transport)});
+  for (const Endpoint& endpoint : std::exchange(transport.http.endpoints, {})) {
+    transport.http.endpoints = {endpoint};
+    members.push_back({endpoint.text, NewRpc(transport)});
   }
   return InspectOver(members, timeout);
 }

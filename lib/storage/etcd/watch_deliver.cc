@@ -82,6 +82,11 @@ void WatchHub::OnCanceled(State& state, std::int64_t id, const wire::WatchRespon
       });
       return;
     }
+    // The token belongs to the stream: another one goes on where this one was.
+    if (client_->rpc().RenewCredentials()) {
+      if (state.stream != nullptr) state.stream->Cancel();
+      return;
+    }
     why = client_->StatusOf(outcome);
   }
   for (auto& tail : feed.tails) after.ends.push_back({std::move(tail), why, compacted});

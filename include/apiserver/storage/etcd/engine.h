@@ -27,6 +27,11 @@ struct Options {
   std::string ca_file;
   std::string cert_file;
   std::string key_file;
+  // A user of etcd's own authentication (`etcdctl auth enable`), and the path of a file with its
+  // password and nothing else but a line's end; read once. Empty: the certificate names the user,
+  // if etcd asks for one. Go's k8s.io/apiserver has no such option.
+  std::string user;
+  std::string password_file;
   // The name that the servers' certificates must carry. Empty: the host of each.
   std::string server_name;
 
