@@ -61,6 +61,12 @@ void EtcdOptions::AddFlags(FlagSet& flags) {
              .value = &cert_file,
              .help = "PEM file of our certificate for etcd"});
   flags.Add({.name = "--etcd-keyfile", .value = &key_file, .help = "PEM file of its key"});
+  flags.Add({.name = "--etcd-user",
+             .value = &user,
+             .help = "User of etcd's own authentication; without it the certificate names one"});
+  flags.Add({.name = "--etcd-password-file",
+             .value = &password_file,
+             .help = "File with the password of --etcd-user"});
   flags.Add({.name = "--etcd-compaction-interval",
              .value = &compaction_interval,
              .help = "How often etcd's history is compacted; 0: not by this server (default: 5m)"});
@@ -73,6 +79,9 @@ std::vector<std::string> EtcdOptions::Validate() const {
   std::vector<std::string> problems;
   if (cert_file.empty() != key_file.empty()) {
     problems.emplace_back("--etcd-certfile and --etcd-keyfile go together");
+  }
+  if (user.empty() != password_file.empty()) {
+    problems.emplace_back("--etcd-user and --etcd-password-file go together");
   }
   if (prefix.empty() || prefix[0] != '/') {
     problems.emplace_back("--etcd-prefix must begin with a slash");

@@ -110,7 +110,9 @@ class EtcdExamination {
         examination_.options.inspect_etcd({.servers = etcd_.servers,
                                            .ca_file = etcd_.ca_file,
                                            .cert_file = etcd_.cert_file,
-                                           .key_file = etcd_.key_file},
+                                           .key_file = etcd_.key_file,
+                                           .user = etcd_.user,
+                                           .password_file = etcd_.password_file},
                                           std::max(kPatience, etcd_.healthcheck_timeout));
     if (!reports.ok()) {
       examination_.Add(Level::kProblem, "etcd-servers", std::string(reports.status().message()),

@@ -52,6 +52,8 @@ Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(
                                 .ca_file = etcd.ca_file,
                                 .cert_file = etcd.cert_file,
                                 .key_file = etcd.key_file,
+                                .user = etcd.user,
+                                .password_file = etcd.password_file,
                                 .health_timeout = etcd.healthcheck_timeout,
                                 .compaction_interval = etcd.compaction_interval,
                                 .log = log});

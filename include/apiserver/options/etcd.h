@@ -25,6 +25,9 @@ struct EtcdOptions {
   std::string ca_file = {};    // --etcd-cafile.
   std::string cert_file = {};  // --etcd-certfile.
   std::string key_file = {};   // --etcd-keyfile.
+  // --etcd-user, --etcd-password-file: as in storage::etcd::Options. Upstream has neither.
+  std::string user = {};
+  std::string password_file = {};
   // --etcd-compaction-interval; 0: this server does not compact.
   std::chrono::milliseconds compaction_interval = std::chrono::minutes(5);
   // --etcd-healthcheck-timeout: within which etcd must answer for the server to be ready.
