@@ -104,3 +104,25 @@ TEST_CASE("server: closing refuses new requests and cancels the long ones", "[se
   in_flight.Leave(watch_id);
   CHECK(in_flight.WaitUntilEmpty(std::chrono::milliseconds(1)));
 }
+
+TEST_CASE("server: a short request that has become long is cancelled, not waited for", "[server]") {
+  InFlight in_flight;
+  const Context before = Context::Child(Context::Background());
+  const Context after = Context::Child(Context::Background());
+  const auto short_before = in_flight.Enter(before, InFlight::Kind::kShort);
+  const auto short_after = in_flight.Enter(after, InFlight::Kind::kShort);
+  const auto long_before = in_flight.Prolong(short_before, before);
+  CHECK(in_flight.left().ToString() == "1 watch, 1 request");
+  CHECK(in_flight.Prolong(long_before, before) == long_before);
+
+  in_flight.EndLongRunning(std::chrono::milliseconds(0));
+
+  CHECK(before.Err().reason() == apiserver::Reason::kServiceUnavailable);
+  CHECK_FALSE(after.done());
+  const auto long_after = in_flight.Prolong(short_after, after);
+  CHECK(after.Err().reason() == apiserver::Reason::kServiceUnavailable);
+  in_flight.Leave(long_before);
+  CHECK_FALSE(in_flight.WaitUntilEmpty(std::chrono::milliseconds(1)));
+  in_flight.Leave(long_after);
+  CHECK(in_flight.WaitUntilEmpty(std::chrono::milliseconds(1)));
+}

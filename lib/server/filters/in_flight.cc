@@ -31,6 +31,13 @@ class InFlightFilter final : public http::Filter {
     return http::Step::Next();
   }
 
+  // What an upgrade opens has no end of its own, whatever the request was for: a stop ends it.
+  void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
+    const InFlightId* const id = exchange.Find<InFlightId>();
+    if (head.code != 101 || id == nullptr) return;
+    exchange.Set(InFlightId{in_flight_.Prolong(id->value, exchange.ctx())});
+  }
+
   void End(http::Exchange& exchange, const http::Outcome&) const override {
     if (const InFlightId* id = exchange.Find<InFlightId>()) in_flight_.Leave(id->value);
   }

@@ -14,6 +14,8 @@ constexpr std::uint64_t kKindBits = 3;
 constexpr std::size_t kEndsPerSecondMin = 200;
 constexpr std::chrono::milliseconds kEndsTick(10);
 
+Status ShuttingDown() { return {Reason::kServiceUnavailable, "the server is shutting down"}; }
+
 }  // namespace
 
 std::uint64_t InFlight::Enter(const Context& ctx, Kind kind) {
@@ -27,6 +29,19 @@ std::uint64_t InFlight::Enter(const Context& ctx, Kind kind) {
   if (kind == Kind::kProbe) ++state->probes;
   if (kind == Kind::kLong) state->long_running.emplace(state->last_id, ctx);
   return state->last_id | static_cast<std::uint64_t>(kind);
+}
+
+std::uint64_t InFlight::Prolong(std::uint64_t id, const Context& ctx) {
+  if (static_cast<Kind>(id & kKindBits) != Kind::kShort) return id;
+  bool refused = false;
+  {
+    auto state = state_.Lock();
+    --state->short_running;
+    state->long_running.emplace(id & ~kKindBits, ctx);
+    refused = state->refuses_long;
+  }
+  if (refused) ctx.Cancel(ShuttingDown());
+  return (id & ~kKindBits) | static_cast<std::uint64_t>(Kind::kLong);
 }
 
 void InFlight::Leave(std::uint64_t id) {
@@ -78,7 +93,7 @@ void InFlight::EndLongRunning(std::chrono::milliseconds grace,
       (void)never.WaitFor(kEndsTick);
       if (on_step) on_step();
     }
-    running[i].Cancel({Reason::kServiceUnavailable, "the server is shutting down"});
+    running[i].Cancel(ShuttingDown());
   }
 }
 

@@ -35,6 +35,9 @@ class InFlight {
   // the id to Leave().
   std::uint64_t Enter(const Context& ctx, Kind kind);
   void Leave(std::uint64_t id);
+  // Makes a short request a long one, whose end nobody can wait for, and returns its new id for
+  // Leave(); `id` is Enter()'s. Where long requests are refused already, it is cancelled at once.
+  std::uint64_t Prolong(std::uint64_t id, const Context& ctx);
 
   // Refuses long requests from now on and cancels the running ones: all at once, or spread over
   // `grace`, but not fewer than 200 a second. Waits until the last was cancelled, and calls
