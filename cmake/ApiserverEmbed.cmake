@@ -1,8 +1,9 @@
 # cmake -D name=NAME -D bytes=FILE -D source=FILE -D header=FILE -P ApiserverEmbed.cmake: writes the
 # source and the header of apiserver_add_api().
 #
-# cmake -D folder=FOLDER -D files=NAME,NAME... -D source=FILE -P ApiserverEmbed.cmake: writes the source
-# of lib/explorer/files.h, which holds each file as it is and compressed.
+# cmake -D room=ROOM -D folder=FOLDER -D files=NAME,NAME... -D source=FILE [-D compressed=ON]
+#       -P ApiserverEmbed.cmake: writes the source of lib/ROOM/files.h, which holds each file as it is,
+# with `compressed` its hash, too, and what gzip makes of it.
 
 # Sets <out> to a string literal of the bytes of <hex>, and <out>_size to their number.
 function(literal_of hex out)
@@ -22,6 +23,13 @@ if(files)
   set(rows "")
   foreach(file IN LISTS files)
     file(READ ${folder}/${file} plain HEX)
+    literal_of("${plain}" plain)
+    string(MAKE_C_IDENTIFIER k_${file} constant)
+    string(APPEND constants "constexpr char ${constant}[] =\n    ${plain};\n")
+    if(NOT compressed)
+      string(APPEND rows "    {\"${file}\", {${constant}, ${plain_size}}},\n")
+      continue()
+    endif()
     file(SHA256 ${folder}/${file} hash)
     string(SUBSTRING ${hash} 0 16 hash)
     file(ARCHIVE_CREATE OUTPUT ${source}.gz PATHS ${folder}/${file}
@@ -31,20 +39,17 @@ if(files)
     string(SUBSTRING "${packed}" 0 8 magic)
     string(SUBSTRING "${packed}" 16 -1 packed)
     string(PREPEND packed ${magic} 00000000)
-    literal_of("${plain}" plain)
     literal_of("${packed}" packed)
-    string(MAKE_C_IDENTIFIER k_${file} constant)
-    string(APPEND constants "constexpr char ${constant}[] =\n    ${plain};\n"
-                            "constexpr char ${constant}_gz[] =\n    ${packed};\n")
+    string(APPEND constants "constexpr char ${constant}_gz[] =\n    ${packed};\n")
     string(APPEND rows "    {\"${file}\", \"${hash}\", {${constant}, ${plain_size}}, "
                        "{${constant}_gz, ${packed_size}}},\n")
   endforeach()
   file(REMOVE ${source}.gz)
   file(WRITE ${source}
 "// Made by cmake/ApiserverEmbed.cmake.
-#include \"explorer/files.h\"
+#include \"${room}/files.h\"
 
-namespace apiserver::v0::explorer {
+namespace apiserver::v0::${room} {
 
 namespace {
 ${constants}
@@ -54,7 +59,7 @@ ${rows}};
 
 std::span<const File> Files() { return kFiles; }
 
-}  // namespace apiserver::v0::explorer
+}  // namespace apiserver::v0::${room}
 ")
   return()
 endif()

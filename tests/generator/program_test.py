@@ -37,9 +37,13 @@ def run(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def refused(words, message):
+def refused(words, message, code_of=1):
     code, out, error = run(*words)
-    assert code == 1 and out == "" and message in error, (words, code, out, error)
+    assert code == code_of and out == "" and message in error, (words, code, out, error)
+
+
+def misused(words, message):
+    refused(words, message, code_of=2)
 
 
 def main():
@@ -81,13 +85,13 @@ def main():
         with open(os.path.join(HERE, "..", "..", "packaging", "debian", "apiserver-gen.1"), encoding="utf-8") as file:
             page = file.read().replace("\\-", "-")
         flags = set(re.findall(r"--\w+", usage))
-        assert "--kind" in flags and set(re.findall(r"^\.BI (--\w+)", page, re.M)) == flags, flags
+        assert "--kind" in flags and set(re.findall(r"^\.BI? (--\w+)", page, re.M)) == flags, flags
         types = ["types", "--namespace", "zoo"]
-        refused([], "the first word has to be types")
-        refused(["types", both], "--namespace is missing")
-        refused(types, "no file is named")
-        refused(["types", "--namespace"], "--namespace needs a value")
-        refused([*types, "--fast", both], "there is no flag --fast")
+        misused([], "the first word has to be types")
+        misused(["types", both], "--namespace is missing")
+        misused(types, "no file is named")
+        misused(["types", "--namespace"], "--namespace needs a value")
+        misused([*types, "--fast", both], "there is no flag --fast")
         refused(["types", "--namespace", "class", both], '"class" is no name of a namespace')
         refused([*types, path("none.yaml")], "none.yaml")
         refused([*types, "--kind", "Dog", both, served], "no file has the kind Dog")
