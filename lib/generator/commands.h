@@ -12,8 +12,9 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;  // Something cannot be read, made or written.
 inline constexpr int kExitUsage = 2;    // The command line is wrong.
 
-// Runs with the words behind the command's name, and returns the exit code.
+// Each runs with the words behind its name, and returns the exit code.
 int RunTypes(std::span<const std::string> words);
+int RunProject(std::span<const std::string> words);
 
 // Prints an error to standard error, and returns `code`.
 int Fail(int code, const Status& status);

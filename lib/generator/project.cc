@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, 11> kTargetsOfCMake = {
     "all",     "clean",          "edit_cache",    "help", "install",  "list_install_components",
     "package", "package_source", "rebuild_cache", "test", "uninstall"};
 
+constexpr unsigned kFolderMode = 0755;
+constexpr unsigned kFileMode = 0644;
+
 std::string Lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -76,6 +79,7 @@ std::vector<Word> WordsOf(const ProjectOptions& options) {
           {"group", options.group},
           {"version", options.version},
           {"kind", options.kind},
+          {"singular", Lower(options.kind)},
           {"plural", options.plural},
           {"Kind", Capitalized(options.kind)},
           {"namespace", Unique(MemberName(options.name), taken)},
@@ -103,6 +107,8 @@ std::string Filled(std::string_view text, const std::vector<Word>& words) {
 // "kind_test.cc.in" of a project with the file "pets" is "pets_test.cc".
 std::string PathOf(std::string_view name, const std::vector<Word>& words) {
   name.remove_suffix(std::string_view(".in").size());
+  if (name == "gitignore") return ".gitignore";
+  if (name == "object.yaml") return Filled("@singular@.yaml", words);
   if (!name.starts_with("kind")) return std::string(name);
   return Filled("@file@", words) + std::string(name.substr(std::string_view("kind").size()));
 }
@@ -127,6 +133,24 @@ Result<std::vector<ProjectFile>> NewProject(ProjectOptions options) {
     project.push_back({PathOf(file.name, words), Filled(file.text, words)});
   }
   return project;
+}
+
+Status WriteProject(FileSystem& files_of, const std::string& folder,
+                    std::span<const ProjectFile> files, bool force) {
+  std::string existing;
+  for (const ProjectFile& file : files) {
+    const std::string path = folder + "/" + file.path;
+    if (files_of.Exists(path)) existing += (existing.empty() ? "" : ", ") + path;
+  }
+  if (!existing.empty() && !force) {
+    return {Reason::kAlreadyExists, "there is already " + existing + "; --force writes over it"};
+  }
+  APISERVER_RETURN_IF_ERROR(files_of.MakeDirectories(folder, kFolderMode));
+  for (const ProjectFile& file : files) {
+    APISERVER_RETURN_IF_ERROR(
+        files_of.WriteAtomically(folder + "/" + file.path, file.text, kFileMode));
+  }
+  return {};
 }
 
 }  // namespace apiserver::v0::generator

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "apiserver/base/file_system.h"
 #include "apiserver/base/status.h"
 
 // A new project: a server program of one kind, with a test of it.
@@ -32,5 +34,10 @@ std::string PluralOf(const std::string& kind);
 // Returns the files of a project, as the templates in project/ have them. kInvalid: an option is no
 // such name; the message begins with its flag, and says what is wrong in Kubernetes' words.
 Result<std::vector<ProjectFile>> NewProject(ProjectOptions options);
+
+// Writes the files below `folder`, which is made if it is absent. kAlreadyExists: some of the files
+// exist, and `force` is false; all of them are named, and nothing was written.
+Status WriteProject(FileSystem& files_of, const std::string& folder,
+                    std::span<const ProjectFile> files, bool force);
 
 }  // namespace apiserver::inline v0::generator

@@ -46,6 +46,35 @@ def misused(words, message):
     refused(words, message, code_of=2)
 
 
+def project(folder):
+    """A project is written whole, told, and not written over."""
+    out = os.path.join(folder, "new", "zoo")
+    words = ["project", "zoo-apiserver", "--group", "zoo.example.com", "--kind", "Pet"]
+    code, told, error = run(*words, "--out", out)
+    assert (code, error) == (0, ""), error
+    written = sorted(os.path.join(at, name) for at, _, names in os.walk(out) for name in names)
+    assert sorted(told.splitlines()) == written and len(written) == 8, told
+    with open(os.path.join(out, "main.cc"), encoding="utf-8") as file:
+        assert len(file.readlines()) <= 60
+    with open(os.path.join(out, "main.cc"), "w", encoding="utf-8") as file:
+        file.write("mine")
+    refused([*words, "--out", out], out + "/main.cc")
+    with open(os.path.join(out, "main.cc"), encoding="utf-8") as file:
+        assert file.read() == "mine"
+    assert run(*words, "--out", out, "--force")[0] == 0
+    with open(os.path.join(out, "main.cc"), encoding="utf-8") as file:
+        assert "zoo_apiserver::InstallPet(" in file.read()
+    refused([*words, "--out", os.path.join(out, "main.cc")], "main.cc")
+
+    misused(["project", *words[2:]], "the name is missing")
+    misused([*words, "other"], "there are two names, zoo-apiserver and other")
+    misused(words[:4], "--kind is missing")
+    misused([*words[:2], *words[4:]], "--group is missing")
+    misused([*words, "--version"], "--version needs a value")
+    misused([*words, "--fast"], "there is no flag --fast")
+    misused([*words, "--plural", "Pets"], '--plural: "Pets": a DNS-1035 label')
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         def path(name, text=None):
@@ -87,7 +116,7 @@ def main():
         flags = set(re.findall(r"--\w+", usage))
         assert "--kind" in flags and set(re.findall(r"^\.BI? (--\w+)", page, re.M)) == flags, flags
         types = ["types", "--namespace", "zoo"]
-        misused([], "the first word has to be types")
+        misused([], "the first word has to be types or project")
         misused(["types", both], "--namespace is missing")
         misused(types, "no file is named")
         misused(["types", "--namespace"], "--namespace needs a value")
@@ -102,6 +131,7 @@ def main():
         bad = path("bad.yaml", CRD % {"kind": "Pet", "plural": "pets", "type": "number!"})
         refused([*types, bad], "bad.yaml: ")
         refused([*types, path("text.yaml", "{")], "text.yaml: ")
+        project(folder)
 
 
 main()

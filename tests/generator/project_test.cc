@@ -44,9 +44,11 @@ TEST_CASE("generator: a project has its files by the names of its kind", "[gener
     CHECK(file.text.ends_with("\n"));
     CHECK(file.text.find('@') == std::string::npos);
   }
-  CHECK(paths == std::vector<std::string>{"CMakeLists.txt", "main.cc", "pets.h", "pets.cc"});
+  CHECK(paths == std::vector<std::string>{"CMakeLists.txt", "main.cc", "pets.h", "pets.cc",
+                                          "pets_test.cc", "pet.yaml", "README.md", ".gitignore"});
   CHECK(TextOf(files, "pets.h").find("namespace zoo_apiserver {") != std::string::npos);
   CHECK(TextOf(files, "main.cc").find(R"({{"zoo.example.com", "v1"}})") != std::string::npos);
+  CHECK(TextOf(files, "pet.yaml").starts_with("apiVersion: zoo.example.com/v1\nkind: Pet\n"));
 }
 
 TEST_CASE("generator: names that C++ or the project has already are told apart", "[generator]") {
@@ -89,6 +91,27 @@ TEST_CASE("generator: a project without proper names is refused in Kubernetes' w
   CHECK_THAT(with([](auto& o) { o.plural = "../pets"; }),
              Catch::StartsWith("--plural: \"../pets\": a DNS-1035 label"));
   CHECK(with([](auto& o) { o.kind = ""; }) == "--kind: \"\": must begin with a capital letter");
+}
+
+TEST_CASE("generator: a project is not written over files that exist, unless it is forced",
+          "[generator]") {
+  const auto files_of = NewMemoryFileSystem();
+  const auto files = NewProject(Zoo()).value();
+  REQUIRE(WriteProject(*files_of, "work/zoo", files, /*force=*/false).ok());
+  CHECK(files_of->Read("work/zoo/main.cc").value() == TextOf(files, "main.cc"));
+  REQUIRE(files_of->WriteAtomically("work/zoo/main.cc", "mine", 0644).ok());
+  REQUIRE(files_of->Remove("work/zoo/pets.h").ok());
+
+  const Status refused = WriteProject(*files_of, "work/zoo", files, /*force=*/false);
+
+  CHECK(refused.reason() == Reason::kAlreadyExists);
+  CHECK_THAT(std::string(refused.message()),
+             Catch::StartsWith("there is already work/zoo/CMakeLists.txt, work/zoo/main.cc, "));
+  CHECK_THAT(std::string(refused.message()), Catch::EndsWith("; --force writes over it"));
+  CHECK(files_of->Read("work/zoo/main.cc").value() == "mine");
+  CHECK_FALSE(files_of->Exists("work/zoo/pets.h"));
+  REQUIRE(WriteProject(*files_of, "work/zoo", files, /*force=*/true).ok());
+  CHECK(files_of->Read("work/zoo/main.cc").value() == TextOf(files, "main.cc"));
 }
 
 }  // namespace apiserver::inline v0::generator
