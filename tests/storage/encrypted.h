@@ -50,6 +50,9 @@ inline TransformerPtr Keys(const std::vector<char>& names) {
                                                           std::move(keys));
 }
 
+// The beginning of each value that was written with the key 'b'.
+inline constexpr char kWithB[] = "k8s:enc:aesgcm:v1:b:";
+
 struct Encrypted {
   explicit Encrypted(Form form, std::size_t history_max = 100'000)
       : keys(std::make_shared<Switch>(Keys({'a'}))), backend(form, history_max, keys) {}

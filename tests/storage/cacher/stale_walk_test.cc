@@ -14,8 +14,6 @@ using testing::Encrypted;
 using testing::Form;
 using testing::Keys;
 
-constexpr char kNewKey[] = "k8s:enc:aesgcm:v1:b:";
-
 // A walk over the values of a storage.
 struct Walked {
   explicit Walked(Encrypted& encrypted, storage::kv::Engine* engine = nullptr)
@@ -78,7 +76,7 @@ TEST_CASE("storage.store: a walk writes what has an older key, as a replace does
   const std::int64_t before = std::stoll(std::string((*resized)->resource_version()));
   CHECK(watch.NextText() == "MODIFIED " + NameOf(4) + " " + std::to_string(before));
   for (int i = 0, nth = 1; i < 10; ++i) {
-    CHECK(encrypted.Stored(NameOf(i)).starts_with(kNewKey));
+    CHECK(encrypted.Stored(NameOf(i)).starts_with(testing::kWithB));
     if (i == 4) continue;
     CHECK(watch.NextText() == "MODIFIED " + NameOf(i) + " " + std::to_string(before + nth++));
   }
@@ -116,7 +114,7 @@ TEST_CASE("storage.store: a walk leaves what it cannot read, and goes on", "[sto
   CHECK(walked.left[0].starts_with(Encrypted::FullKey(NameOf(2)) + ": "));
   CHECK(walked.left[0].ends_with("no matching prefix found"));
   CHECK(encrypted.Stored(NameOf(2)) == lost);
-  CHECK(encrypted.Stored(NameOf(4)).starts_with(kNewKey));
+  CHECK(encrypted.Stored(NameOf(4)).starts_with(testing::kWithB));
 }
 
 TEST_CASE("storage.store: a walk that is cancelled leaves the rest to the next",
