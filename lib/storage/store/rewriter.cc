@@ -30,6 +30,7 @@ constexpr std::size_t kNamedMax = 20;
 struct Entry {
   Options options;
   Interface& storage;
+  bool due = false;
   bool removed = false;
   // The look that goes on. nullopt: there is none.
   std::optional<Context> look;
@@ -47,13 +48,27 @@ std::string ValuesText(std::uint64_t count) {
 class RewriterImpl final : public Rewriter {
  public:
   explicit RewriterImpl(RewriterOptions options) : options_(std::move(options)) {}
+  ~RewriterImpl() override { Stop(); }
 
   Context::Registration Add(Options options, Interface& storage) override {
     const auto entry = std::make_shared<Entry>(Entry{std::move(options), storage});
     auto state = state_.Lock();
     const std::uint64_t id = state->next_id++;
     state->entries[id] = entry;
+    entry->due = state->started;
+    state_.NotifyAll();
     return Context::Registration([this, id] { Remove(id); });
+  }
+
+  void Start() override {
+    auto state = state_.Lock();
+    if (state->stopped) return;
+    state->started = true;
+    AskForAll(*state);
+    if (!state->thread.joinable()) {
+      state->thread = Thread("re-encryption", [this] { RunWhatIsDue(); });
+    }
+    state_.NotifyAll();
   }
 
   Status Run(const Context& ctx, RewriteCounts& counts) override {
@@ -61,15 +76,32 @@ class RewriterImpl final : public Rewriter {
       auto state = state_.Lock();
       state.Wait([&state] { return !state->running; });
       state->running = true;
+      AskForAll(*state);
     }
-    return RunNow(ctx, counts);
+    return RunDue(ctx, counts);
+  }
+
+  void Stop() override {
+    Thread thread;
+    {
+      auto state = state_.Lock();
+      state->stopped = true;
+      std::swap(thread, state->thread);
+    }
+    stop_.Cancel({Reason::kServiceUnavailable, "the server is stopping"});
+    state_.NotifyAll();
+    thread.Join();
   }
 
  private:
   struct State {
     std::map<std::uint64_t, EntryPtr> entries;
     std::uint64_t next_id = 0;
+    bool started = false;  // There has been a Start().
+    bool stopped = false;
     bool running = false;  // There is one run at a time.
+    bool asked = false;    // A run over all storages is due, not one for what was added.
+    Thread thread;
   };
 
   // The parts of one run.
@@ -81,6 +113,11 @@ class RewriterImpl final : public Rewriter {
     std::uint64_t total = 0;  // The values to look at, as far as known.
     std::set<std::string> named;
   };
+
+  static void AskForAll(State& state) {
+    state.asked = true;
+    for (const auto& [id, entry] : state.entries) entry->due = true;
+  }
 
   void Remove(std::uint64_t id) {
     EntryPtr entry;
@@ -98,31 +135,57 @@ class RewriterImpl final : public Rewriter {
     state_.Lock().Wait([&entry] { return !entry->look; });
   }
 
-  std::vector<EntryPtr> Concerned() const {
-    std::vector<EntryPtr> entries;
-    {
-      const auto state = state_.Lock();
-      for (const auto& [id, entry] : state->entries) entries.push_back(entry);
+  // The body of the thread.
+  void RunWhatIsDue() {
+    for (;;) {
+      {
+        auto state = state_.Lock();
+        state.Wait([&state] { return state->stopped || (!state->running && IsDue(*state)); });
+        if (state->stopped) return;
+        state->running = true;
+      }
+      RewriteCounts counts;
+      (void)RunDue(stop_, counts);  // It is reported and logged.
     }
-    std::erase_if(entries, [this](const EntryPtr& entry) {
-      return options_.concerns && !options_.concerns(ResourceOf(*entry));
-    });
-    return entries;
   }
 
-  Status RunNow(const Context& ctx, RewriteCounts& counts) {
+  static bool IsDue(const State& state) {
+    for (const auto& [id, entry] : state.entries) {
+      if (entry->due) return true;
+    }
+    return false;
+  }
+
+  // Takes the storages that are due now.
+  std::vector<EntryPtr> TakeDue(bool& asked) {
+    std::vector<EntryPtr> due;
+    {
+      const auto state = state_.Lock();
+      asked = std::exchange(state->asked, false);
+      for (const auto& [id, entry] : state->entries) {
+        if (std::exchange(entry->due, false)) due.push_back(entry);
+      }
+    }
+    std::erase_if(due, [this](const EntryPtr& entry) {
+      return options_.concerns && !options_.concerns(ResourceOf(*entry));
+    });
+    return due;
+  }
+
+  Status RunDue(const Context& ctx, RewriteCounts& counts) {
     counts = {};
-    const std::vector<EntryPtr> due = Concerned();
+    bool asked = false;
+    const std::vector<EntryPtr> due = TakeDue(asked);
     Status outcome;
     if (!due.empty()) {
-      Running run{ctx, counts,
-                  Pace(kLooksPerRewrite * options_.rewrites_per_second_max, *options_.clock),
-                  ProgressReporter(options_.progress, *options_.clock,
-                                   {.what = "re-encryption", .unit = "objects"})};
+      Running run{
+          ctx, counts, Pace(kLooksPerRewrite * options_.rewrites_per_second_max, *options_.clock),
+          ProgressReporter(options_.progress, *options_.clock,
+                           {.what = "re-encryption", .unit = "objects", .routine = !asked})};
       run.job.Announce();
       outcome = LookUntilNothingIsStale(run, due);
       run.job.Finish(outcome);
-      LogEnd(counts, outcome);
+      LogEnd(counts, outcome, asked);
     }
     state_.Lock()->running = false;
     state_.NotifyAll();
@@ -205,17 +268,21 @@ class RewriterImpl final : public Rewriter {
         {{"key", key}, {"why", std::string(why.message())}});
   }
 
-  void LogEnd(const RewriteCounts& counts, const Status& outcome) const {
-    Log(*options_.log, outcome.ok() ? LogLevel::kInfo : LogLevel::kWarning,
-        outcome.ok() ? "no stored value is stale" : "stored values may be stale",
-        {{"looked_at", std::to_string(counts.looked_at)},
-         {"rewritten", std::to_string(counts.rewritten)},
-         {"unreadable", std::to_string(counts.unreadable)},
-         {"failed", std::to_string(counts.failed)},
-         {"why", std::string(outcome.message())}});
+  void LogEnd(const RewriteCounts& counts, const Status& outcome, bool asked) const {
+    LogLevel level = outcome.ok() ? LogLevel::kInfo : LogLevel::kWarning;
+    if (outcome.ok() && !asked && counts.rewritten == 0) level = LogLevel::kDebug;
+    std::vector<LogField> fields{{"looked_at", std::to_string(counts.looked_at)},
+                                 {"rewritten", std::to_string(counts.rewritten)},
+                                 {"unreadable", std::to_string(counts.unreadable)},
+                                 {"failed", std::to_string(counts.failed)}};
+    if (!outcome.ok()) fields.push_back({"why", std::string(outcome.message())});
+    if (!options_.log->Enabled(level)) return;
+    options_.log->Write(
+        level, outcome.ok() ? "no stored value is stale" : "stored values may be stale", fields);
   }
 
   const RewriterOptions options_;
+  const Context stop_ = Context::Child(Context::Background());
   Guarded<State> state_;
 };
 

@@ -55,19 +55,25 @@ struct RewriteCounts {
 // at the same time. Any thread may call its methods.
 class Rewriter {
  public:
-  virtual ~Rewriter() = default;
+  virtual ~Rewriter() = default;  // Stops.
 
   // Lets runs look at the values of `storage`, which is that of `options` or a cache in front of
-  // it. What is returned must be destroyed before the storage and the engine; that waits until the
-  // run has left them.
+  // it. Once there has been a Start(), one follows for the new storage. What is returned must be
+  // destroyed before the storage and the engine; that waits until the run has left them.
   [[nodiscard]] virtual Context::Registration Add(Options options, Interface& storage) = 0;
+  // Begins a run over all storages on a thread of its own. While one goes on, another follows it.
+  // Nothing happens after Stop().
+  virtual void Start() = 0;
   // Makes a run on the calling thread, which waits for one that goes on. What the engine cannot
   // answer is tried again until it can, or until `ctx` is done. Any error of `ctx`.
   // kInternalError: the run is complete, but some values had to be left as they are, which the
   // message counts, or somebody else keeps writing stale ones.
   virtual Status Run(const Context& ctx, RewriteCounts& counts) = 0;
+  // Ends a run of Start() and waits for it. Idempotent.
+  virtual void Stop() = 0;
 };
 
+// Makes a rewriter, which has no thread before its first Start().
 std::unique_ptr<Rewriter> NewRewriter(RewriterOptions options);
 
 }  // namespace apiserver::inline v0::storage::store
