@@ -126,12 +126,17 @@ Status AddEntry(const ResourceConfiguration& entry, const EncryptionOptions& opt
 }  // namespace
 
 // A narrower name goes before a wider one.
-TransformerPtr Transformers::For(const GroupResource& resource) const {
+TransformerPtr Transformers::Find(const GroupResource& resource) const {
   for (const GroupResource& name : {resource, GroupResource{resource.group, "*"}, Everything()}) {
     const auto found = by_resource.find(name.ToString());
     if (found != by_resource.end()) return found->second;
   }
-  return NewIdentity();
+  return nullptr;
+}
+
+TransformerPtr Transformers::For(const GroupResource& resource) const {
+  TransformerPtr found = Find(resource);
+  return found != nullptr ? std::move(found) : NewIdentity();
 }
 
 Status Transformers::Check() const {

@@ -14,6 +14,9 @@ struct Transformers {
   std::map<std::string, TransformerPtr> by_resource;  // "flunders.wardle.example.com", "*.*".
   std::vector<KmsProvider> kms;
 
+  // Returns the transformer of the entry that names `resource`. Null: none does.
+  TransformerPtr Find(const runtime::GroupResource& resource) const;
+  // The same; the identity where none does.
   TransformerPtr For(const runtime::GroupResource& resource) const;
   // Return the errors of all KMS providers in one, as those of Encryption.
   Status Check() const;

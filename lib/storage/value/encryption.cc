@@ -52,6 +52,7 @@ class Current : public std::enable_shared_from_this<Current> {
     }
     Log(*options_.log, LogLevel::kInfo, "a changed encryption configuration is in use",
         {{"file", options_.path}});
+    if (options_.on_change) options_.on_change();
     return {};
   }
 
@@ -141,6 +142,11 @@ class EncryptionImpl final : public Encryption {
   TransformerPtr TransformerFor(const GroupResource& resource) const override {
     if (!options_.reload) return current_->Get()->For(resource);
     return std::make_shared<Reloaded>(current_, resource);
+  }
+  std::function<bool(const GroupResource&)> Naming() const override {
+    return [current = current_](const GroupResource& resource) {
+      return current->Get()->Find(resource) != nullptr;
+    };
   }
   Status Check() const override { return current_->Get()->Check(); }
   Status Health() const override { return current_->Get()->Health(); }

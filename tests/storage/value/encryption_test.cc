@@ -57,6 +57,7 @@ struct Fixture {
     options.files = files.get();
     options.executor = &executor;
     options.clock = &clock;
+    options.on_change = on_change;
     if (with_kms) options.new_kms_provider = kms.Factory();
     return value::LoadEncryption(std::move(options));
   }
@@ -66,6 +67,7 @@ struct Fixture {
   testing::ManualClock clock;
   FakeKms kms;
   bool with_kms = true;
+  std::function<void()> on_change;
 };
 
 // "k8s:enc:aesgcm:v1:one:": what stands before a value that is written now.
@@ -109,6 +111,44 @@ TEST_CASE("storage.value: *.* encrypts every resource that is not named before",
 
   CHECK(PrefixOf((*encryption)->TransformerFor({"", "events"})) == "plain");
   CHECK(PrefixOf((*encryption)->TransformerFor({"batch", "jobs"})) == "k8s:enc:aesgcm:v1:all:");
+}
+
+TEST_CASE("storage.value: the resources that a configuration names can be asked for",
+          "[storage.value]") {
+  Fixture fixture;
+  fixture.Write({Entry("[secrets]", "[{identity: {}}]"), Entry("['*.apps']", "[{identity: {}}]")});
+  auto encryption = fixture.Load(true);
+  REQUIRE(encryption.ok());
+  const auto names = (*encryption)->Naming();
+  CHECK(names({"", "secrets"}));
+  CHECK(names({"apps", "deployments"}));
+  CHECK_FALSE(names({"", "pods"}));
+  CHECK_FALSE(names({"batch", "jobs"}));
+
+  fixture.Write({Entry("['*.*']", "[{identity: {}}]")});
+  REQUIRE((*encryption)->CheckFile().ok());
+  CHECK(names({"batch", "jobs"}));
+  encryption->reset();
+  CHECK(names({"", "pods"}));
+}
+
+TEST_CASE("storage.value: a change is told once it is in use", "[storage.value]") {
+  Fixture fixture;
+  int changes = 0;
+  fixture.on_change = [&changes] { ++changes; };
+  fixture.Write({Entry("[secrets]", "[" + Aes("aesgcm", "one") + "]")});
+  const auto encryption = fixture.Load(true);
+  REQUIRE(encryption.ok());
+  REQUIRE((*encryption)->CheckFile().ok());
+  CHECK(changes == 0);
+
+  fixture.kms.health = Status(Reason::kInternalError, "down");
+  fixture.Write({Entry("[secrets]", "[{kms: {apiVersion: v2, name: k, endpoint: 'unix:///k'}}]")});
+  fixture.executor.Advance(std::chrono::minutes(1));
+  CHECK(changes == 0);
+  fixture.kms.health = Status();
+  fixture.executor.Advance(std::chrono::minutes(2));
+  CHECK(changes == 1);
 }
 
 TEST_CASE("storage.value: an entry that an earlier one hides is refused", "[storage.value]") {

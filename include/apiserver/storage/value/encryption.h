@@ -49,6 +49,10 @@ struct EncryptionOptions {
   Executor* executor = nullptr;
   const Clock* clock = &RealClock();
   Random* random = &SecureRandom();
+  // Called after a changed configuration has come into use, on the executor's thread or that of
+  // CheckFile(); must not block. It may come after the Encryption has ended, while a transformer of
+  // it is left. Null: nothing is called.
+  std::function<void()> on_change = nullptr;
   LogSink* log = &NullLogSink();
 };
 
@@ -61,6 +65,9 @@ class Encryption {
   // that names it, else of "*.<group>", else of "*.*", else the identity. It follows reloads and
   // may outlive this.
   virtual TransformerPtr TransformerFor(const runtime::GroupResource& resource) const = 0;
+  // Returns a function that says whether the configuration names a resource, by itself or by a "*".
+  // It never blocks, follows reloads and may outlive this.
+  virtual std::function<bool(const runtime::GroupResource&)> Naming() const = 0;
   // Asks all KMS plugins if they are healthy; OK when there are none. May wait for them.
   virtual Status Check() const = 0;
   // Returns the last result of Check() without waiting, for the health check "kms-providers".
