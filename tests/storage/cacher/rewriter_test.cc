@@ -5,6 +5,7 @@
 #include "apiserver/base/progress.h"
 #include "storage/backends.h"
 #include "storage/encrypted.h"
+#include "storage/rewriting.h"
 
 // The job that makes stored values anew with the present key.
 namespace apiserver::inline v0 {
@@ -183,6 +184,17 @@ TEST_CASE("storage.store: a run is left by a storage that is closed, and by a st
   const Progress job = rewritten.finished->Await(1)[0];
   CHECK(job.done < 100);
   CHECK(job.failure.ok() != stop);
+}
+
+TEST_CASE("storage.store: nothing is lost of what others write while values are made anew",
+          "[storage.store]") {
+  const auto form = GENERATE(Form::kStore, Form::kObservingCacher, Form::kFollowingCacher);
+  INFO(testing::FormName(form));
+  const auto engine = storage::memory::NewEngine();
+  const auto remote = testing::storage::NewRemoteEngine(*engine);
+  testing::CheckRewritingBesideWriters(form == Form::kFollowingCacher ? *remote : *engine,
+                                       form != Form::kStore);
+  engine->Stop();
 }
 
 }  // namespace

@@ -168,5 +168,50 @@ TEST_CASE("storage.store: a walk waits for an engine that does not answer", "[st
   CHECK(walked.counts == RewriteCounts{.looked_at = 5, .rewritten = 5});
 }
 
+// A kind that is stored in one of two versions.
+runtime::KindPtr StoredIn(const std::string& storage_version) {
+  const auto version = [](const std::string& name) {
+    return runtime::KindVersion{.version = name,
+                                .schema = runtime::StructBuilder("test.Widget." + name)
+                                              .Field("metadata", runtime::ObjectMetaSchema())
+                                              .Build()};
+  };
+  return runtime::Kind::New({.group = "test.example.com",
+                             .kind = "Widget",
+                             .plural = "widgets",
+                             .versions = {version("v1"), version("v2")},
+                             .storage_version = storage_version})
+      .value();
+}
+
+TEST_CASE("storage.store: a walk writes what is not in the storage version", "[storage.store]") {
+  const auto engine = storage::memory::NewEngine();
+  storage::store::Options options{.engine = engine.get(), .kind = StoredIn("v1"), .prefix = "/w"};
+  const Context ctx = Context::Background();
+  const auto widget = testing::NewWidget(options.kind, "one");
+  REQUIRE(storage::store::New(options)->Create(ctx, "/ns/one", *widget, {}).ok());
+  options.kind = StoredIn("v2");
+  const auto storage = storage::store::New(options);
+  storage::store::Pace pace(0, RealClock());
+  RewriteCounts counts;
+
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(storage::store::WalkStale(ctx, {.store = options,
+                                            .storage = *storage,
+                                            .page_objects_max = 10,
+                                            .pace = pace,
+                                            .counts = counts,
+                                            .on_value = [] {},
+                                            .on_left = [](const auto&, const auto&) {},
+                                            .on_failure = [](const auto&) {}})
+                .ok());
+  }
+
+  CHECK(counts == RewriteCounts{.looked_at = 2, .rewritten = 1});
+  const auto stored = engine->Range(ctx, {.key = "/w/ns/one"});
+  REQUIRE(stored.ok());
+  CHECK(stored->kvs.at(0).value->find("test.example.com/v2") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0
