@@ -138,7 +138,8 @@ class Following {
       return {};
     }
     dialer_ = http::NewDialer();
-    auto cluster = NewClusterClient(*config, *dialer_, *options_.file_system);
+    auto cluster =
+        NewClusterClient(*config, *dialer_, *options_.file_system, {.log = options_.log});
     if (!cluster.ok()) return OfCluster(cluster.status());
     cluster_ = *std::move(cluster);
     const Status reviews = OpenTokenReviews(*config);

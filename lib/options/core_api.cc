@@ -121,7 +121,8 @@ Result<CoreApi> CoreApiOptions::ApplyTo(AdmissionOptions& admission,
   if (kubeconfig_file.empty() && !environment.in_cluster) return made;
   ASSIGN_OR_RETURN(const auto config, ClusterConfig(kFlag, kubeconfig_file, environment));
   made.dialer = http::NewDialer();
-  auto client = delegation::NewClusterClient(config, *made.dialer, *environment.files);
+  auto client = delegation::NewClusterClient(config, *made.dialer, *environment.files,
+                                             {.log = environment.log});
   if (!client.ok()) return Named(client.status());
   made.client = *std::move(client);
   if (Status chosen = ChoosePlugins(*made.client, admission, *environment.log); !chosen.ok()) {
