@@ -6,6 +6,7 @@
 #include "apiserver/base/field_path.h"
 #include "apiserver/codec/yaml.h"
 #include "base/status_macros.h"
+#include "client/exec_authenticator.h"
 #include "client/kubeconfig_user.h"
 #include "text/go_url.h"
 
@@ -67,7 +68,7 @@ Status TakeCluster(Value cluster, const std::string& folder, Cleartext cleartext
 }  // namespace
 
 Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder,
-                                      Cleartext cleartext) {
+                                      Cleartext cleartext, ExecPlugIns plug_ins) {
   runtime::Arena arena;
   auto root = codec::ParseYaml(kubeconfig, arena);
   if (!root.ok()) return BadKubeconfig(std::string(root.status().message()));
@@ -86,13 +87,17 @@ Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::st
   const Value user = EntryOf((*root)["users"], user_name, "user");
   if (user.is_null()) return BadKubeconfig("there is no user " + field::Quote(user_name));
   RETURN_IF_ERROR(TakeUser(user, folder, config));
+  RETURN_IF_ERROR(TakeExec({user, user_name, cluster}, folder, config));
+  if (plug_ins == ExecPlugIns::kRefused && UsesExec(config)) {
+    return BadKubeconfig("exec: credential plug-ins are not allowed here");
+  }
   return config;
 }
 
 Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path,
-                                          Cleartext cleartext) {
+                                          Cleartext cleartext, ExecPlugIns plug_ins) {
   ASSIGN_OR_RETURN(const std::string text, files.Read(path));
-  auto config = ReadClientConfig(text, FolderOf(path), cleartext);
+  auto config = ReadClientConfig(text, FolderOf(path), cleartext, plug_ins);
   if (config.ok()) return config;
   return config.status().WithMessage(path + ": " + std::string(config.status().message()));
 }

@@ -93,6 +93,11 @@ Result<Kubeconfig> ReadKubeconfig(std::string_view text) {
   ASSIGN_OR_RETURN(config.client_certificate_pem,
                    Decoded(user["client-certificate-data"], "client-certificate-data"));
   ASSIGN_OR_RETURN(config.client_key_pem, Decoded(user["client-key-data"], "client-key-data"));
+  // Without it every call would be anonymous.
+  if (!user["exec"].is_null() && config.token.empty() && config.client_certificate_pem.empty()) {
+    return Status(Reason::kInvalid,
+                  "kubeconfig: exec: only ReadClientConfig() knows credential plug-ins");
+  }
   return config;
 }
 

@@ -33,7 +33,6 @@ Status TakeFile(Value map, const std::string& field, const std::string& folder, 
 
 Status TakeUser(Value user, const std::string& folder, ClientConfig& config) {
   static constexpr std::array kNo = {
-      RefusedField("exec", "credential plug-ins are not supported"),
       RefusedField("auth-provider", "auth provider not supported"),
       RefusedField("as", "impersonation is not supported"),
       RefusedField("as-uid", "impersonation is not supported"),

@@ -24,8 +24,17 @@ Status RefuseFields(runtime::Value map, const std::array<RefusedField, N>& field
 Status TakeFile(runtime::Value map, const std::string& field, const std::string& folder,
                 std::string& file, std::string& data);
 
-// Reads the credentials of a user's entry into `config`.
+// Reads the credentials of a user's entry into `config`, except for its plug-in.
 Status TakeUser(runtime::Value user, const std::string& folder, ClientConfig& config);
+
+// The entries of a context that a plug-in is read from.
+struct ExecEntries {
+  runtime::Value user;
+  std::string_view user_name;
+  runtime::Value cluster;
+};
+// Reads the plug-in of a user, if there is one, into `config`.
+Status TakeExec(const ExecEntries& entries, const std::string& folder, ClientConfig& config);
 
 std::string FolderOf(const std::string& path);
 

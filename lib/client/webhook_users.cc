@@ -11,6 +11,8 @@ namespace {
 using runtime::Value;
 
 constexpr std::string_view kCluster = "kubernetes.default.svc:443";
+// k8s.io/apiserver's webhooks do not run them either.
+constexpr std::array kNoPlugIn = {RefusedField("exec", "credential plug-ins are not supported")};
 constexpr std::string_view kHttpsPort = ":443";
 
 // Returns the user of the current context; empty: there is none.
@@ -38,7 +40,9 @@ Result<WebhookUsers> WebhookUsers::Read(std::string_view kubeconfig, const std::
     const std::string name(entry["name"].AsString());
     if (name.empty()) return BadKubeconfig("a user has no name");
     ClientConfig user;
-    if (Status taken = TakeUser(entry["user"], folder, user); !taken.ok()) {
+    Status taken = TakeUser(entry["user"], folder, user);
+    if (taken.ok()) taken = RefuseFields(entry["user"], kNoPlugIn);
+    if (!taken.ok()) {
       return taken.WithMessage(std::string(taken.message()) + " (user " + field::Quote(name) + ")");
     }
     if (!users.users_.emplace(name, std::move(user)).second) {

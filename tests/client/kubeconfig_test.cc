@@ -79,6 +79,12 @@ users:
 }
 
 TEST_CASE("client: a kubeconfig that cannot be used says why", "[client]") {
+  CHECK(
+      ReadKubeconfig("current-context: a\ncontexts:\n- name: a\n  context: {cluster: c, user: u}\n"
+                     "clusters: [{name: c, cluster: {server: x}}]\n"
+                     "users: [{name: u, user: {exec: {command: x}}}]")
+          .status()
+          .message() == "kubeconfig: exec: only ReadClientConfig() knows credential plug-ins");
   CHECK(ReadKubeconfig("current-context: a").status().message() ==
         "kubeconfig: there is no context \"a\"");
   CHECK(ReadKubeconfig("current-context: a\ncontexts:\n- name: a\n  context: {cluster: c}")

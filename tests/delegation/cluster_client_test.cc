@@ -16,6 +16,7 @@
 #include "apiserver/http/tls.h"
 #include "apiserver/testing/server/test_server.h"
 #include "client/scripted_plug_in.h"
+#include "text/base64.h"
 
 namespace apiserver::inline v0::delegation {
 namespace {
@@ -42,7 +43,7 @@ class OneToken final : public auth::Authenticator {
   const std::shared_ptr<const auth::Authenticator> inner_;
 };
 
-// A server on a free port, and a configuration for it with a plug-in.
+// A server on a free port, and a kubeconfig for it that names the plug-in by a relative path.
 struct Cluster {
   explicit Cluster(const ScriptedPlugIn& plug_in) {
     const auto configure = [this](server::Config& config) {
@@ -50,9 +51,15 @@ struct Cluster {
       config.authenticator = authenticator;
     };
     server = testing::StartTestServer({.listen = true, .configure = configure}).value();
-    config = plug_in.config();
-    config->server = server->kubeconfig().server;
-    config->ca_pem = server->kubeconfig().ca_pem;
+    std::string ca;
+    text::AppendBase64(server->kubeconfig().ca_pem, ca);
+    plug_in.Write("kubeconfig",
+                  "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
+                  "clusters: [{name: k, cluster: {server: '" +
+                      server->kubeconfig().server + "', certificate-authority-data: '" + ca +
+                      "'}}]\nusers: [{name: u, user: {exec: {command: ./credentials, apiVersion: "
+                      "client.authentication.k8s.io/v1, interactiveMode: IfAvailable}}}]\n");
+    config = client::ReadClientConfigFile(RealFileSystem(), plug_in.folder() + "/kubeconfig");
   }
 
   // Returns the code of a request by each of the two clients of a configuration.
@@ -85,7 +92,7 @@ bool Becomes(const std::function<int()>& call, int code) {
   return false;
 }
 
-TEST_CASE("delegation: a plug-in authenticates by token", "[delegation]") {
+TEST_CASE("delegation: a kubeconfig's plug-in authenticates by token", "[delegation]") {
   const ScriptedPlugIn plug_in(ScriptedPlugIn::Printing(R"("token":"first")"));
   const Cluster cluster(plug_in);
   for (const auto& call : {cluster.CallerOfCluster(), cluster.Follower()}) {
@@ -104,7 +111,7 @@ TEST_CASE("delegation: a plug-in authenticates by token", "[delegation]") {
   }
 }
 
-TEST_CASE("delegation: a plug-in authenticates by certificate", "[delegation]") {
+TEST_CASE("delegation: a kubeconfig's plug-in authenticates by certificate", "[delegation]") {
   const ScriptedPlugIn plug_in(R"(cat "${0%/*}/output")");
   const auto print = [&](const http::KeyPair& pair) {
     std::string json = R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"

@@ -40,15 +40,23 @@ struct ClientConfig {
 // read the bodies and credentials of calls and forge responses.
 enum class Cleartext : std::uint8_t { kRefused, kAllowed };
 
-// Reads the current context of a kubeconfig. Relative file names are relative to `folder`.
-// kInvalid, with the place of the fault: malformed, no server, or an unsupported setting:
-// certificates that are not to be verified (insecure-skip-tls-verify: every call verifies),
-// plug-ins (exec, auth-provider), proxies, impersonation, cleartext http unless it is allowed.
+// Allows users whose credentials a program returns (`exec`), as client-go does: whoever writes the
+// kubeconfig then says which programs this process starts, with its rights. Refuse them where a
+// kubeconfig may come from elsewhere than the operator.
+enum class ExecPlugIns : std::uint8_t { kRefused, kAllowed };
+
+// Reads the current context of a kubeconfig. Relative names of files, and of a plug-in that has a
+// slash, are relative to `folder`. Starts no program. kInvalid, with the place of the fault:
+// malformed, no server, or an unsupported setting: certificates that are not to be verified
+// (insecure-skip-tls-verify: every call verifies), auth-provider, proxies, impersonation, cleartext
+// http and exec unless they are allowed.
 Result<ClientConfig> ReadClientConfig(std::string_view kubeconfig, const std::string& folder,
-                                      Cleartext cleartext = Cleartext::kRefused);
+                                      Cleartext cleartext = Cleartext::kRefused,
+                                      ExecPlugIns plug_ins = ExecPlugIns::kAllowed);
 // The same, from a file; errors begin with its name.
 Result<ClientConfig> ReadClientConfigFile(const FileSystem& files, const std::string& path,
-                                          Cleartext cleartext = Cleartext::kRefused);
+                                          Cleartext cleartext = Cleartext::kRefused,
+                                          ExecPlugIns plug_ins = ExecPlugIns::kAllowed);
 // Logs a warning if `config` is called over http. `what` is the flag or file that configures it.
 void WarnOfCleartext(const ClientConfig& config, std::string_view what, LogSink& log);
 

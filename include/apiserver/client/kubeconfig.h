@@ -23,7 +23,7 @@ struct Kubeconfig {
 // Returns the file's text, with all data inside; context "default" is the current one.
 std::string WriteKubeconfig(const Kubeconfig& config);
 // Reads the current context of a kubeconfig; its data must be inside the file. kInvalid: something
-// is missing or malformed.
+// is missing or malformed, or the user's credentials come from a plug-in (exec).
 Result<Kubeconfig> ReadKubeconfig(std::string_view text);
 
 // Writes it to a file that only its owner can read, and that is never seen half-written.

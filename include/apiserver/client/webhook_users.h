@@ -20,7 +20,7 @@ class WebhookUsers final {
   // Has no credentials for any server.
   WebhookUsers() = default;
   // Reads kubeconfig text; relative file names are relative to `folder`. kInvalid: malformed, a
-  // duplicate name, or a setting that ReadClientConfig() does not support either.
+  // duplicate name, a plug-in (exec), or a setting that ReadClientConfig() does not support either.
   static Result<WebhookUsers> Read(std::string_view kubeconfig, const std::string& folder);
   // The same, from a file; errors begin with its name. kInvalid, too: it names a missing file.
   static Result<WebhookUsers> ReadFile(const FileSystem& files, const std::string& path);
