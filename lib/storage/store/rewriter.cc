@@ -197,15 +197,13 @@ class RewriterImpl final : public Rewriter {
       const std::uint64_t before = run.counts.rewritten;
       // The last look tells what is left.
       run.counts.unreadable = run.counts.failed = 0;
-      for (const EntryPtr& entry : due) {
-        RETURN_IF_ERROR(Within(run, *entry, [&run, &entry](const Context& ctx) {
-          const auto count = entry->storage.Count(ctx, "/");
-          if (count.ok()) run.total += *count;
-        }));
-      }
-      for (const EntryPtr& entry : due) {
-        RETURN_IF_ERROR(Within(run, *entry, [&](const Context& ctx) { LookAt(ctx, run, *entry); }));
-      }
+      RETURN_IF_ERROR(WithinAll(run, due, [&run](const Context& ctx, const Entry& entry) {
+        const auto count = entry.storage.Count(ctx, "/");
+        if (count.ok()) run.total += *count;
+      }));
+      RETURN_IF_ERROR(WithinAll(run, due, [this, &run](const Context& ctx, const Entry& entry) {
+        LookAt(ctx, run, entry);
+      }));
       if (run.counts.rewritten == before) return Outcome(run.counts);
     }
     return {Reason::kInternalError,
@@ -219,9 +217,15 @@ class RewriterImpl final : public Rewriter {
                                         " that cannot be written"};
   }
 
+  using Work = std::function<void(const Context&, const Entry&)>;
+  Status WithinAll(const Running& run, const std::vector<EntryPtr>& entries, const Work& work) {
+    for (const EntryPtr& entry : entries) RETURN_IF_ERROR(Within(run, *entry, work));
+    return {};
+  }
+
   // Does `work` with a storage unless it was removed, which waits for the end of it and cancels the
   // Context given to it. The error is that of the run's context, or a fault.
-  Status Within(const Running& run, Entry& entry, const std::function<void(const Context&)>& work) {
+  Status Within(const Running& run, Entry& entry, const Work& work) {
     const Context look = Context::Child(run.ctx);
     {
       const auto state = state_.Lock();
@@ -230,7 +234,7 @@ class RewriterImpl final : public Rewriter {
     }
     Status fault;
     try {
-      work(look);
+      work(look, entry);
     } catch (const std::exception& thrown) {
       // A host's code converts between versions.
       fault = Status(Reason::kInternalError, thrown.what());

@@ -38,23 +38,29 @@ class StaleWalk {
     kv::RangeRequest request{.key = parts_.store.prefix + "/",
                              .end = kv::PrefixEnd(parts_.store.prefix + "/"),
                              .limit = std::min(kFirstPage, parts_.page_objects_max)};
-    for (bool more = true; more;) {
+    for (;;) {
       ASSIGN_OR_RETURN(const kv::RangeResponse page, ReadPage(request));
-      std::size_t bytes = 0;
-      for (const kv::KeyValue& kv : page.kvs) {
-        RETURN_IF_ERROR(LookAt(kv));
-        bytes += kv.value->size();
-      }
-      more = page.more && !page.kvs.empty();
-      if (!more) continue;
+      RETURN_IF_ERROR(LookAtAll(page));
+      if (!page.more || page.kvs.empty()) return {};
       request.key = page.kvs.back().key + '\0';
-      request.limit = std::clamp(kPageBytes / (bytes / page.kvs.size() + 1), std::size_t{1},
-                                 parts_.page_objects_max);
+      request.limit = NextLimit(page);
     }
-    return {};
   }
 
  private:
+  Status LookAtAll(const kv::RangeResponse& page) {
+    for (const kv::KeyValue& kv : page.kvs) RETURN_IF_ERROR(LookAt(kv));
+    return {};
+  }
+
+  // Returns how many values to read next if they are as large as those of `page`.
+  std::size_t NextLimit(const kv::RangeResponse& page) const {
+    std::size_t bytes = 0;
+    for (const kv::KeyValue& kv : page.kvs) bytes += kv.value->size();
+    return std::clamp(kPageBytes / (bytes / page.kvs.size() + 1), std::size_t{1},
+                      parts_.page_objects_max);
+  }
+
   // Says why the engine did not answer, and waits before it is asked again.
   Status WaitAfter(const Status& failure) {
     RETURN_IF_ERROR(ctx_.Err());
