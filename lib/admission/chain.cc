@@ -32,6 +32,12 @@ bool Chain::Handles(Operation operation) const {
                              [&](const auto& plugin) { return plugin->Handles(operation); });
 }
 
+bool Chain::RunsInline(Operation operation, std::string_view space) const {
+  return std::ranges::all_of(plugins_, [&](const auto& plugin) {
+    return !plugin->Handles(operation) || plugin->RunsInline(operation, space);
+  });
+}
+
 // Each request gets its own state; a caller may bring it to keep it over several phases.
 void Chain::Prepare(Attributes& attributes) const {
   attributes.metrics = metrics_.get();

@@ -79,6 +79,13 @@ class NamespaceLifecycle final : public Plugin {
   std::string_view name() const override { return "NamespaceLifecycle"; }
   bool Handles(Operation operation) const override { return operation != Operation::kConnect; }
   bool validates() const override { return false; }
+  // Only a namespace that is not known, or in doubt, is waited or asked for.
+  bool RunsInline(Operation operation, std::string_view space) const override {
+    if (operation != Operation::kCreate || space.empty()) return true;
+    if (!options_.namespaces->WaitForSync(std::chrono::milliseconds(0))) return false;
+    const runtime::ObjectPtr found = options_.namespaces->Get(space);
+    return found != nullptr && !IsDoubtful(*found);
+  }
 
   // Only creates are checked: what exists in a terminating namespace may still be changed and
   // removed.
@@ -86,6 +93,9 @@ class NamespaceLifecycle final : public Plugin {
     if (IsNamespace(attributes)) return AdmitNamespace(attributes);
     if (attributes.namespace_.empty()) return {};
     if (attributes.operation != Operation::kCreate || IsAccessReview(attributes)) return {};
+    if (!ctx.may_block() && !RunsInline(attributes.operation, attributes.namespace_)) {
+      return {Reason::kWouldBlock, "a namespace is looked for"};
+    }
     if (!options_.namespaces->WaitForSync(options_.ready_wait)) {
       return NewForbidden(attributes, "not yet ready to handle request");
     }
@@ -105,18 +115,22 @@ class NamespaceLifecycle final : public Plugin {
     return {};
   }
 
+  // A new namespace of the same name may be stored by now; the watch has not brought it yet.
+  bool IsDoubtful(const runtime::Object& found) const {
+    return PhaseOf(found) == "Active" && deleted_.Has(found.name());
+  }
+
   Result<runtime::ObjectPtr> Find(const Context& ctx, const std::string& name) const {
     runtime::ObjectPtr found = options_.namespaces->Get(name);
-    if (!found) {
+    if (!found && ctx.may_block()) {
       // A client that creates a namespace, and at once an object in it, may be faster than the
       // watch.
       const Notification never;
       (void)never.WaitFor(options_.missing_wait);
       found = options_.namespaces->Get(name);
     }
-    // A new namespace of the same name may be stored by now; the watch has not brought it yet.
-    const bool doubtful = found && PhaseOf(*found) == "Active" && deleted_.Has(name);
-    if (found && !doubtful) return found;
+    if (found && !IsDoubtful(*found)) return found;
+    if (!ctx.may_block()) return Status(Reason::kWouldBlock, "the namespace is asked for");
     auto live = options_.namespaces->GetLive(ctx, name);
     if (live.ok() || live.status().reason() == Reason::kNotFound) return live;
     return meta::NewInternalError(live.status().message());

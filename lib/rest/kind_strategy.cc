@@ -44,6 +44,10 @@ class KindStrategy final : public Strategy {
         reset_fields_(StatusFieldsOf(*kind_)) {}
 
   bool NamespaceScoped() const override { return kind_->namespaced(); }
+  // The host's functions may block.
+  bool RunsInline() const override {
+    return !options_.validate && !options_.validate_update && !options_.warnings;
+  }
 
   void PrepareForCreate(const Context& ctx, runtime::Object& object) const override {
     if (HasStatusSubresource(ctx)) object.Erase("status");

@@ -43,6 +43,7 @@ class StatusStrategy final : public Strategy {
       : main_(std::move(main)), reset_fields_(AllButStatusFields(kind)) {}
 
   bool NamespaceScoped() const override { return main_->NamespaceScoped(); }
+  bool RunsInline() const override { return main_->RunsInline(); }
   void PrepareForUpdate(const Context&, runtime::Object& object,
                         const runtime::Object& old) const override {
     KeepAllButStatus(object, old);

@@ -182,3 +182,35 @@ TEST_CASE("lifecycle: nothing is created before the namespaces are known", "[adm
         R"(pods "123" is forbidden: not yet ready to handle request)");
   CHECK(fixture.Pod(Operation::kUpdate).ok());
 }
+
+TEST_CASE("lifecycle: where nothing may wait a namespace is neither awaited nor asked for",
+          "[admission]") {
+  const Fixture fixture;
+  fixture.namespaces->known["test"] = "Active";
+  const Context here = Context::Background().WithMayBlock(false);
+  const auto create = [&](const std::string& ns) {
+    admission::Attributes attributes{.operation = Operation::kCreate,
+                                     .kind = {"", "version", "Pod"},
+                                     .resource = {"", "version", "pods"},
+                                     .namespace_ = ns,
+                                     .name = "123"};
+    return fixture.plugin->Admit(here, attributes);
+  };
+  CHECK(fixture.plugin->RunsInline(Operation::kCreate, "test"));
+  CHECK(create("test").ok());
+  CHECK(fixture.plugin->RunsInline(Operation::kCreate, ""));
+
+  CHECK_FALSE(fixture.plugin->RunsInline(Operation::kCreate, "other"));
+  CHECK(create("other").reason() == Reason::kWouldBlock);
+  CHECK(fixture.plugin->RunsInline(Operation::kUpdate, "other"));
+
+  // A namespace whose deletion began here may be another one by now.
+  CHECK(fixture.Namespace(Operation::kDelete, "test").ok());
+  CHECK_FALSE(fixture.plugin->RunsInline(Operation::kCreate, "test"));
+  CHECK(create("test").reason() == Reason::kWouldBlock);
+
+  fixture.namespaces->synced = false;
+  CHECK_FALSE(fixture.plugin->RunsInline(Operation::kCreate, "test"));
+  CHECK(create("test").reason() == Reason::kWouldBlock);
+  CHECK(fixture.namespaces->live_calls == 0);
+}

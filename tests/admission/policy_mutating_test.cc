@@ -231,3 +231,9 @@ TEST_CASE("policy: deletes are not mutated", "[admission]") {
   CHECK(plugin->Handles(admission::Operation::kUpdate));
   CHECK(plugin->Handles(admission::Operation::kConnect));
 }
+
+TEST_CASE("policy: a write does not begin on an event loop once there is a policy", "[admission]") {
+  const auto plugin = admission::NewMutatingPolicyAdmission(
+      {.policies = policy::NewStaticPolicies({Parts{.name = "a"}.Make()})});
+  CHECK_FALSE(plugin->RunsInline(Operation::kCreate, "default"));
+}

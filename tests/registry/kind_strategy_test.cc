@@ -144,5 +144,16 @@ TEST_CASE("rest: the strategy of a kind asks the host's functions", "[rest]") {
   CHECK_FALSE(of_update->AllowUnconditionalUpdate());
 }
 
+TEST_CASE("rest: a kind's strategy runs inline unless a function of the host is in it", "[rest]") {
+  const runtime::KindPtr kind = NewKind();
+  const auto plain = NewKindStrategy(kind);
+  CHECK(plain->RunsInline());
+  CHECK(NewStatusStrategy(plain, kind)->RunsInline());
+  const auto validate = [](const Context&, const runtime::Object&) { return field::ErrorList(); };
+  const auto hosted = NewKindStrategy(kind, {.validate = validate});
+  CHECK_FALSE(hosted->RunsInline());
+  CHECK_FALSE(NewStatusStrategy(hosted, kind)->RunsInline());
+}
+
 }  // namespace
 }  // namespace apiserver::inline v0::rest

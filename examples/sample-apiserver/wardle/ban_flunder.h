@@ -19,6 +19,8 @@ class BanFlunder final : public apiserver::admission::Plugin {
   bool Handles(apiserver::admission::Operation operation) const override {
     return operation == apiserver::admission::Operation::kCreate;
   }
+  // It reads the Fischers from memory.
+  bool RunsInline(apiserver::admission::Operation, std::string_view) const override { return true; }
   apiserver::Status Admit(const apiserver::Context& ctx,
                           apiserver::admission::Attributes& attributes) const override;
 

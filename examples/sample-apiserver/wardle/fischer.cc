@@ -18,6 +18,7 @@ using apiserver::runtime::StructBuilder;
 class FischerStrategy final : public apiserver::rest::Strategy {
  public:
   bool NamespaceScoped() const override { return false; }
+  bool RunsInline() const override { return true; }
   ErrorList Validate(const Context&, const Object&) const override { return {}; }
 };
 

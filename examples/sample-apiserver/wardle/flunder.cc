@@ -126,6 +126,8 @@ ErrorList ValidateReferences(const View& spec) {
 class FlunderStrategy final : public apiserver::rest::Strategy {
  public:
   bool NamespaceScoped() const override { return true; }
+  // It looks at a few fields.
+  bool RunsInline() const override { return true; }
 
   ErrorList Validate(const Context&, const Object& flunder) const override {
     return ValidateReferences(View(flunder)["spec"]);

@@ -146,8 +146,9 @@ struct Attributes {
 };
 
 // An admission plugin. It must be thread-safe: several requests use it at once. Admit and Validate
-// run on the pool and may block until the Context is done; the other methods are called on any
-// thread and must not block. Errors are API errors and end the request; a plugin that refuses
+// run on the pool, unless RunsInline() lets a write begin on an event loop, and may block until the
+// Context is done where ctx.may_block(); the other methods are called on any thread and must not
+// block. Errors are API errors and end the request; a plugin that refuses
 // returns NewForbidden(). Warnings for the client are sent with rest::AddWarning().
 class Plugin {
  public:
@@ -160,6 +161,14 @@ class Plugin {
   virtual Status Admit(const Context&, Attributes&) const { return {}; }
   // Accepts or refuses the object, which it cannot change.
   virtual Status Validate(const Context&, const Attributes&) const { return {}; }
+  // True promises that, as things stand, both phases of such a write take no more than some
+  // microseconds and do not block: a small write may then call them on an event loop. Where they
+  // have to wait all the same, they return kWouldBlock, and are called again where they may.
+  // Asked for each write; must not block. `space`: the namespace of the request.
+  virtual bool RunsInline(Operation operation, std::string_view space) const {
+    (void)operation, (void)space;
+    return false;
+  }
   // The phases that the plugin has; only these are counted in metrics.
   virtual bool mutates() const { return true; }
   virtual bool validates() const { return true; }
@@ -179,6 +188,8 @@ class Chain {
   bool empty() const { return plugins_.empty(); }
   // True if some plugin handles such operations.
   bool Handles(Operation operation) const;
+  // True if all plugins that handle such an operation run inline, as Plugin::RunsInline has it.
+  bool RunsInline(Operation operation, std::string_view space) const;
   // Runs every plugin's Admit; once more if one of them asked for it.
   Status Admit(const Context& ctx, Attributes& attributes) const;
   // Runs every plugin's Validate, which cannot change the object.

@@ -16,8 +16,9 @@
 // Functions with a safe default are virtual, those that every resource must define are pure.
 // Strategies are stateless or thread-safe and see objects in the hub version.
 //
-// Threads: functions with a Context or an object run with a write on a pool thread and may block;
-// the others are also called on event loops and must not block.
+// Threads: functions with a Context or an object run with a write on a pool thread and may block,
+// unless RunsInline() promises otherwise; the others are also called on event loops and must not
+// block.
 namespace apiserver::inline v0::rest {
 
 // The fate of dependents if the delete of their owner does not specify it.
@@ -38,6 +39,10 @@ class Strategy {
 
   // Returns true if the objects are in namespaces.
   virtual bool NamespaceScoped() const = 0;
+
+  // True promises that none of the functions blocks or takes more than some microseconds: small
+  // writes may then call them on an event loop.
+  virtual bool RunsInline() const { return false; }
 
   // Run before validation: set the fields that the server decides and drop those that the client
   // may not set.

@@ -233,6 +233,7 @@ class MutatingPolicyAdmission final : public Plugin {
   std::string_view name() const override { return kPluginName; }
   // A delete has no object to change.
   bool Handles(Operation operation) const override { return operation != Operation::kDelete; }
+  bool RunsInline(Operation, std::string_view) const override { return dispatcher_.Idle(); }
   bool validates() const override { return false; }
 
   Status Admit(const Context& ctx, Attributes& attributes) const override {

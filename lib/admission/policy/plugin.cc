@@ -37,6 +37,11 @@ Status PolicyDispatcher::RequireAuthorizer(const Context& ctx, const Snapshot& s
   return asks ? Status(Reason::kWouldBlock, "the authorizer may wait") : Status();
 }
 
+bool PolicyDispatcher::Idle() const {
+  return options_.policies->WaitForSync(std::chrono::milliseconds(0)) &&
+         options_.policies->Get()->hooks().empty();
+}
+
 Result<std::shared_ptr<const Snapshot>> PolicyDispatcher::SnapshotFor(
     const Attributes& attributes) const {
   const runtime::GroupResource resource = attributes.resource.group_resource();

@@ -25,6 +25,8 @@ class PolicyDispatcher {
   // kWouldBlock: one of the policies asks the authorizer, which may wait, and `ctx` must not.
   static Status RequireAuthorizer(const Context& ctx, const Snapshot& snapshot,
                                   const std::vector<std::uint32_t>& candidates);
+  // True if there are no policies at all, as far as is known.
+  bool Idle() const;
   // Returns the policies for a request. Null: policies never intercept it.
   Result<std::shared_ptr<const Snapshot>> SnapshotFor(const Attributes& attributes) const;
 

@@ -213,6 +213,7 @@ class ValidatingPolicyAdmission final : public Plugin {
 
   std::string_view name() const override { return "ValidatingAdmissionPolicy"; }
   bool Handles(Operation) const override { return true; }
+  bool RunsInline(Operation, std::string_view) const override { return dispatcher_.Idle(); }
   bool mutates() const override { return false; }
 
   Status Validate(const Context& ctx, const Attributes& attributes) const override {

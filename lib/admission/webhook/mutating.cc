@@ -87,6 +87,7 @@ class MutatingWebhookAdmission final : public Plugin {
 
   std::string_view name() const override { return kPluginName; }
   bool Handles(Operation) const override { return true; }
+  bool RunsInline(Operation, std::string_view) const override { return dispatcher_.Idle(); }
   bool validates() const override { return false; }
 
   // Runs twice for a request at most; see Chain::Admit.

@@ -63,6 +63,11 @@ bool WebhookDispatcher::Excluded(const Attributes& attributes) const {
   return std::ranges::find(options_.excluded, resource) != options_.excluded.end();
 }
 
+bool WebhookDispatcher::Idle() const {
+  return options_.webhooks->WaitForSync(std::chrono::milliseconds(0)) &&
+         options_.webhooks->Get()->empty();
+}
+
 Result<std::shared_ptr<const Webhooks>> WebhookDispatcher::WebhooksFor(
     const Attributes& attributes) const {
   static const auto none = std::make_shared<const Webhooks>();

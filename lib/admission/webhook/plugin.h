@@ -25,6 +25,8 @@ class WebhookDispatcher {
     return {matcher_.namespaces(), options_.authorizer.get(), attributes};
   }
 
+  // True if there are no webhooks at all, as far as is known.
+  bool Idle() const;
   // Returns the webhooks that may be called for this request at all; never null.
   Result<std::shared_ptr<const Webhooks>> WebhooksFor(const Attributes& attributes) const;
 

@@ -43,6 +43,7 @@ class ValidatingWebhookAdmission final : public Plugin {
 
   std::string_view name() const override { return "ValidatingAdmissionWebhook"; }
   bool Handles(Operation) const override { return true; }
+  bool RunsInline(Operation, std::string_view) const override { return dispatcher_.Idle(); }
   bool mutates() const override { return false; }
 
   // Blocks until all webhooks have answered or timed out, so it runs on the pool.
