@@ -80,7 +80,9 @@ Result<runtime::ObjectPtr> GenericStore::Create(const Context& ctx,
 void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Object> object,
                                const rest::ValidateObject& validate,
                                const meta::CreateOptions& options, Done done) {
-  const auto fail = [&done](const Status& why) { done({nullptr, [why] { return why; }}); };
+  const auto fail = [&done](const Status& why) {
+    done({nullptr, [why](const Context&) { return why; }});
+  };
   // A second try, a rehearsal, a lease, a hook and converting elsewhere want a thread in any case.
   const bool told = options_.after_create || options_.after_write;
   if (NeedsName(*object) || options.dry_run || options_.ttl || told ||
@@ -92,15 +94,15 @@ void GenericStore::CreateAsync(const Context& ctx, std::unique_ptr<runtime::Obje
   if (!key.ok()) return fail(key.status());
   const runtime::Object& written = *object;
   // The lambda owns the object, which `written` refers to until the storage has called back.
-  storage_->CreateAsync(
-      ctx, *key, written,
-      [this, ctx, key = *key, object = std::move(object),
-       done = std::move(done)](Result<runtime::ObjectPtr> stored) mutable {
-        if (stored.ok()) return done({*std::move(stored), nullptr});
-        done({nullptr, [this, ctx, key, object = std::move(object), error = stored.status()] {
-                return InterpretCreateError(ctx, error, key, *object);
-              }});
-      });
+  storage_->CreateAsync(ctx, *key, written,
+                        [this, key = *key, object = std::move(object),
+                         done = std::move(done)](Result<runtime::ObjectPtr> stored) mutable {
+                          if (stored.ok()) return done({*std::move(stored), nullptr});
+                          done({nullptr, [this, key, object = std::move(object),
+                                          error = stored.status()](const Context& here) {
+                                  return InterpretCreateError(here, error, key, *object);
+                                }});
+                        });
 }
 
 }  // namespace apiserver::v0::registry

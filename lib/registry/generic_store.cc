@@ -54,6 +54,17 @@ bool CallsHost(const StoreOptions& options) {
          std::any_of(versions.begin(), versions.end(), in_code);
 }
 
+// Returns true if writes call nothing of the host that may block, encrypt nothing and evaluate no
+// expressions: what an event loop has no time for.
+bool WritesInline(const StorageConfig& config, const StoreOptions& options,
+                  const cel::KindRules& rules) {
+  const bool told =
+      options.after_create || options.after_update || options.after_delete || options.after_write;
+  const bool asked = options.ttl || options.refuse_create || options.stays_deleted;
+  return options.strategy->RunsInline() && rules.empty() && !told && !asked &&
+         !config.transformer_for;
+}
+
 }  // namespace
 
 // The transformer encrypts below the cache, so that the cache holds plain objects.
@@ -92,6 +103,7 @@ GenericStore::GenericStore(StorageConfig config, StoreOptions options,
       options_(std::move(options)),
       rules_(options_.kind),
       calls_host_(CallsHost(options_)),
+      writes_inline_(registry::WritesInline(config_, options_, rules_)),
       tables_(TablesOf(*options_.kind, config_)),
       storage_(std::move(storage)),
       over_(over) {

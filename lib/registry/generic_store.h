@@ -43,6 +43,8 @@ class GenericStore final : public Store {
   runtime::GroupVersionKind StorageVersion() const override;
   bool AnswersInline() const override { return !calls_host_ && storage_->AnswersInline(); }
   void WhenFresh(const Context& ctx, FreshDone done) override;
+  // Such an object is in memory, and nothing on its way is a host's that may block.
+  bool WritesInline() const override { return writes_inline_ && AnswersInline(); }
   bool DeleteReturnsDeletedObject() const override { return options_.return_deleted_object; }
   Status ReadinessCheck() const override { return storage_->Ready(); }
   std::optional<storage::Stats> GetStats() const override { return storage_->GetStats(); }
@@ -171,7 +173,8 @@ class GenericStore final : public Store {
   const StorageConfig config_;
   const StoreOptions options_;
   const cel::KindRules rules_;
-  const bool calls_host_;  // Reads and watches run functions that may wait.
+  const bool calls_host_;     // Reads and watches run functions that may wait.
+  const bool writes_inline_;  // Writes run none, and are short.
   // The convertors for the kind's own columns, by version.
   const std::map<std::string, std::shared_ptr<const rest::TableConvertor>> tables_;
   const std::shared_ptr<storage::Interface> storage_;

@@ -13,7 +13,8 @@ class StatusStore final : public rest::Storage,
                           public rest::AsyncUpdater,
                           public rest::TableConvertor,
                           public rest::ResetFieldsProvider,
-                          public rest::InlineReader {
+                          public rest::InlineReader,
+                          public rest::InlineWriter {
  public:
   StatusStore(std::shared_ptr<Store> main, std::shared_ptr<const rest::Strategy> strategy)
       : main_(std::move(main)), strategy_(std::move(strategy)) {}
@@ -21,6 +22,7 @@ class StatusStore final : public rest::Storage,
   std::unique_ptr<runtime::Object> New() const override { return main_->New(); }
   bool NamespaceScoped() const override { return main_->NamespaceScoped(); }
   bool AnswersInline() const override { return main_->AnswersInline(); }
+  bool WritesInline() const override { return main_->WritesInline() && strategy_->RunsInline(); }
   rest::ResetFields GetResetFields() const override { return strategy_->GetResetFields(); }
   void WhenFresh(const Context& ctx, FreshDone done) override {
     main_->WhenFresh(ctx, std::move(done));

@@ -18,7 +18,7 @@ constexpr std::string_view kOptimisticLockError =
 
 void TellUpdated(Result<rest::UpdateResult> updated, rest::AsyncUpdater::UpdateDone& done) {
   if (updated.ok()) return done({*std::move(updated), nullptr});
-  done({{}, [updated = std::move(updated)] { return updated; }});
+  done({{}, [updated = std::move(updated)](const Context&) { return updated; }});
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ struct GenericStore::AsyncUpdate {
               std::string_view name, const rest::UpdateRequest& wanted)
       : ctx(caller), request(wanted), call(store.CallOf(rules, ctx, name, request)) {}
 
-  const Context ctx;
+  Context ctx;
   const rest::UpdateRequest request;
   std::string key;
   UpdateCall call;
@@ -218,7 +218,7 @@ void GenericStore::UpdateWithAsync(const UpdateRules& rules, const Context& ctx,
     return Store::UpdateWithAsync(rules, ctx, name, request, std::move(done));
   }
   auto key = KeyFor(ctx, name);
-  if (!key.ok()) return done({{}, [error = key.status()] { return error; }});
+  if (!key.ok()) return done({{}, [error = key.status()](const Context&) { return error; }});
   const auto update = std::make_shared<AsyncUpdate>(*this, rules, ctx, name, request);
   update->key = *std::move(key);
   storage_->GuaranteedUpdateAsync(
@@ -227,8 +227,9 @@ void GenericStore::UpdateWithAsync(const UpdateRules& rules, const Context& ctx,
         if (outcome.object) {
           return done({{std::move(outcome.object), update->call.creating}, nullptr});
         }
-        done({{}, [this, update, rest = std::move(outcome.rest)]() mutable {
-                return FinishUpdate(update->call, update->key, rest());
+        done({{}, [this, update, rest = std::move(outcome.rest)](const Context& here) mutable {
+                update->ctx = update->ctx.WithMayBlock(here.may_block());
+                return FinishUpdate(update->call, update->key, rest(here));
               }});
       });
 }

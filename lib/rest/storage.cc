@@ -45,6 +45,7 @@ Capabilities Capabilities::Of(Storage& storage) {
   ask(all.connecter);
   ask(all.streamer);
   ask(all.inline_reader);
+  ask(all.inline_writer);
   ask(all.readiness);
   ask(all.stats);
   ask(all.reset_fields);

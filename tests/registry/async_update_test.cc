@@ -26,7 +26,7 @@ struct AsyncUpdate {
   Result<rest::UpdateResult> Wait() {
     REQUIRE(told.WaitFor(std::chrono::seconds(60)));
     if (got.result.object) return got.result;
-    return got.rest();
+    return got.rest(Context::Background());
   }
 
   const std::string name;
@@ -137,5 +137,5 @@ TEST_CASE("registry: an asynchronous update of a status leaves the rest alone", 
   CHECK((*got.result.object)["metadata"]["labels"]["seen"].AsString() == "yes");
   updater->UpdateAsync(fixture.ctx, "none", request, done);
   REQUIRE(got.result.object == nullptr);
-  CHECK(got.rest().status().reason() == Reason::kNotFound);
+  CHECK(got.rest(Context::Background()).status().reason() == Reason::kNotFound);
 }

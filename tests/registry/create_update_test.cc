@@ -163,7 +163,7 @@ Result<runtime::ObjectPtr> CreateAsync(Fixture& fixture, std::unique_ptr<runtime
       [&outcomes](rest::AsyncCreater::Outcome outcome) { outcomes.push_back(std::move(outcome)); });
   REQUIRE(outcomes.size() == 1);
   if (outcomes[0].object) return outcomes[0].object;
-  return outcomes[0].error();
+  return outcomes[0].error(Context::Background());
 }
 
 }  // namespace

@@ -141,6 +141,7 @@ class Store : public rest::Storage,
               public rest::AsyncCreater,
               public rest::Updater,
               public rest::AsyncUpdater,
+              public rest::InlineWriter,
               public rest::GracefulDeleter,
               public rest::CollectionDeleter,
               public rest::MayReturnFullObjectDeleter,
@@ -157,6 +158,9 @@ class Store : public rest::Storage,
                                                 std::string_view name,
                                                 const rest::UpdateRequest& request,
                                                 runtime::SchemaPart checked) = 0;
+
+  // The default keeps writes on the pool: a store in front of another one may do more than that.
+  bool WritesInline() const override { return false; }
 
   // The defaults block the calling thread in Update() and UpdateWith(), so that a store which
   // changes those, in front of another one, changes all updates.

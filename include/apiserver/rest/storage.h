@@ -25,8 +25,8 @@
 //
 // Threads: methods are plain blocking calls on threads of the pool. They may wait until the Context
 // is done and are called by several threads at once. Called on a loop, where nothing may wait, are:
-// NamespaceScoped, the names and versions of a resource, StatsProvider, InlineReader, and the
-// methods that an InlineReader allows there.
+// NamespaceScoped, the names and versions of a resource, StatsProvider, InlineReader, InlineWriter,
+// and the methods that these two allow there.
 //
 // Errors are API errors (meta/errors.h). They reach the client as they are.
 //
@@ -255,11 +255,11 @@ class Creater {
 // counterpart.
 class AsyncCreater {
  public:
-  // The object as stored; or, where it is null, `error` says why when it is called, once and where
-  // waiting is allowed.
+  // The object as stored; or, where it is null, `error` says why when it is called, once, where
+  // waiting is allowed and with a Context that says so.
   struct Outcome {
     runtime::ObjectPtr object;
-    UniqueFunction<Status()> error;
+    UniqueFunction<Status(const Context&)> error;
   };
   using Done = UniqueFunction<void(Outcome)>;
 
@@ -349,11 +349,12 @@ class Updater {
 // prefer it to Updater. The generic Store has it; others need not. Go has no counterpart.
 class AsyncUpdater {
  public:
-  // The result. Or, where its object is null, `rest` finishes the update when it is called, once
-  // and where waiting is allowed; it may be dropped uncalled to give up.
+  // The result. Or, where its object is null, `rest` finishes the update when it is called, once,
+  // with the request's Context as it is on that thread; it may be dropped uncalled to give up.
+  // Where waiting is not allowed it may return kWouldBlock, and has changed nothing then.
   struct UpdateOutcome {
     UpdateResult result;
-    UniqueFunction<Result<UpdateResult>()> rest;
+    UniqueFunction<Result<UpdateResult>(const Context&)> rest;
   };
   using UpdateDone = UniqueFunction<void(UpdateOutcome)>;
 
@@ -506,6 +507,16 @@ class InlineReader {
   virtual void WhenFresh(const Context& ctx, FreshDone done);
 };
 
+// Lets small writes begin on an event loop, where AsyncCreater and AsyncUpdater are then called:
+// they return kWouldBlock in the rare case that they would have to wait before the write, and have
+// changed nothing then. For other storages all writes begin on the pool. Go has no counterpart.
+class InlineWriter {
+ public:
+  virtual ~InlineWriter() = default;
+  // False: writes begin on the pool all the same. Asked for each write; must be quick.
+  virtual bool WritesInline() const = 0;
+};
+
 // The fields that the storage's strategy resets; managed fields leave them out.
 // rest.ResetFieldsStrategy.
 class ResetFieldsProvider {
@@ -558,6 +569,7 @@ struct Capabilities {
   Connecter* connecter = nullptr;
   ResourceStreamer* streamer = nullptr;
   InlineReader* inline_reader = nullptr;
+  InlineWriter* inline_writer = nullptr;
   StorageWithReadiness* readiness = nullptr;
   StatsProvider* stats = nullptr;
   ResetFieldsProvider* reset_fields = nullptr;

@@ -168,19 +168,22 @@ class Interface {
                                                       const UpdateOptions& options,
                                                       const TryUpdate& try_update) = 0;
   // The outcome of GuaranteedUpdateAsync(): the object as stored. Or, where that is null, `rest`
-  // finishes the update when it is called, once and where waiting is allowed.
+  // finishes the update when it is called, once, with the request's Context as it is on that
+  // thread. Where waiting is not allowed it may return kWouldBlock, and has changed nothing then.
   struct UpdateOutcome {
     runtime::ObjectPtr object;
-    UniqueFunction<Result<runtime::ObjectPtr>()> rest;
+    UniqueFunction<Result<runtime::ObjectPtr>(const Context&)> rest;
     // True: the object was stored like that already, and nothing was written.
     bool unchanged = false;
   };
   using UpdateDone = UniqueFunction<void(UpdateOutcome)>;
   // Variant of GuaranteedUpdate() that holds no thread while its first write becomes durable. Does
-  // all before that write on the calling thread, which may wait, and then hands the outcome to
-  // `done` exactly once, on any thread, perhaps before this returns. `done` must not block and must
-  // not call the storage. A write that lost a race is tried again in UpdateOutcome::rest, which
-  // calls `try_update`; it may be dropped uncalled to give up.
+  // all before that write on the calling thread, which may be an event loop if `ctx` says that it
+  // must not wait: the outcome is then kWouldBlock for an object that is not known, or is large,
+  // and nothing has changed. Hands the outcome to `done` exactly once, on any thread, perhaps
+  // before this returns. `done` must not block and must not call the storage. A write that lost a
+  // race is tried again in UpdateOutcome::rest, which calls `try_update`; it may be dropped
+  // uncalled to give up.
   //
   // The default blocks the calling thread in GuaranteedUpdate().
   virtual void GuaranteedUpdateAsync(const Context& ctx, std::string_view key,
@@ -189,7 +192,7 @@ class Interface {
                                      UpdateDone done) {
     auto updated = GuaranteedUpdate(ctx, key, options, try_update);
     if (updated.ok()) return done({*std::move(updated), nullptr});
-    done({nullptr, [updated = std::move(updated)] { return updated; }});
+    done({nullptr, [updated = std::move(updated)](const Context&) { return updated; }});
   }
   // Deletes the object at `key` and returns it with the revision of the delete.
   virtual Result<runtime::ObjectPtr> Delete(const Context& ctx, std::string_view key,

@@ -20,8 +20,8 @@ bool KeepsSystemFields(const RequestScope& scope) {
 }
 
 // Does everything before the write.
-// Follows the first half of handlers.createHandler; runs on the pool, since admission may call
-// webhooks.
+// Follows the first half of handlers.createHandler; mostly runs on the pool, since admission may
+// call webhooks.
 Result<std::unique_ptr<runtime::Object>> Prepare(const RequestScope& scope,
                                                  http::Exchange& exchange,
                                                  const meta::CreateOptions& options) {
@@ -46,11 +46,23 @@ void LogName(const Context& ctx, const runtime::Object& created) {
   audit::LogCreatedName(ctx, [&created] { return std::string(created.name()); });
 }
 
+http::Step Create(const ScopePtr& scope, http::Exchange& exchange);
+
+// What began on a loop, and would have to wait there, begins again on the pool.
+http::Step Failed(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome& of,
+                  bool on_loop) {
+  Status error = of.error(exchange.ctx());
+  if (on_loop && error.reason() == Reason::kWouldBlock) return Create(scope, exchange);
+  return error;
+}
+
 void Finish(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome outcome,
-            http::Resume resume) {
+            bool on_loop, http::Resume resume) {
   if (!outcome.object) {
     return resume(http::Step::OnPool(
-        [error = std::move(outcome.error)]() mutable -> http::Step { return error(); }));
+        [scope, &exchange, outcome = std::move(outcome), on_loop]() mutable -> http::Step {
+          return Failed(scope, exchange, outcome, on_loop);
+        }));
   }
   LogName(exchange.ctx(), *outcome.object);
   Answer(scope, exchange, {std::move(outcome.object), /*created=*/true}, std::move(resume));
@@ -65,9 +77,9 @@ http::Step CreateAsync(const ScopePtr& scope, http::Exchange& exchange,
         const auto validate = Admitter(*scope, exchange, options).ValidateCreate();
         scope->capabilities.async_creater->CreateAsync(
             exchange.ctx(), std::move(object), validate, options,
-            [scope, &exchange,
+            [scope, &exchange, on_loop = !exchange.ctx().may_block(),
              resume = std::move(resume)](rest::AsyncCreater::Outcome outcome) mutable {
-              Finish(scope, exchange, std::move(outcome), std::move(resume));
+              Finish(scope, exchange, std::move(outcome), on_loop, std::move(resume));
             });
       });
 }
@@ -105,6 +117,41 @@ Result<runtime::ObjectPtr> Store(const RequestScope& scope, http::Exchange& exch
   });
 }
 
+http::Step StoreAndAnswer(const RequestScope& scope, http::Exchange& exchange,
+                          std::unique_ptr<runtime::Object> object,
+                          const meta::CreateOptions& options) {
+  ASSIGN_OR_RETURN(const runtime::ObjectPtr created,
+                   Store(scope, exchange, std::move(object), options));
+  if (created == nullptr) return response::WriteSuccess(exchange, 201, {}, /*print_code=*/true);
+  LogName(exchange.ctx(), *created);
+  return response::WriteObject(exchange, 201, created, scope.target);
+}
+
+// The asynchronous way needs no clone, and a body that may be too large needs one. A name that is
+// chosen here may be taken, and a rehearsal reads: both want a thread.
+bool GoesAsync(const RequestScope& scope, const http::Exchange& exchange,
+               const runtime::Object& object, const meta::CreateOptions& options) {
+  if (scope.capabilities.async_creater == nullptr || MayBeTooLarge(exchange)) return false;
+  return exchange.ctx().may_block() || (!object.name().empty() && !options.dry_run);
+}
+
+http::Step Create(const ScopePtr& scope, http::Exchange& exchange) {
+  RETURN_IF_ERROR(CheckCreate(*scope, exchange));
+  ASSIGN_OR_RETURN(const meta::CreateOptions options,
+                   meta::ParseCreateOptions(exchange.query().all()));
+  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Prepare(*scope, exchange, options));
+  if (GoesAsync(*scope, exchange, *object, options)) {
+    return CreateAsync(scope, exchange, std::move(object), options);
+  }
+  if (exchange.ctx().may_block()) {
+    return StoreAndAnswer(*scope, exchange, std::move(object), options);
+  }
+  return http::Step::OnPool(
+      [scope, &exchange, object = std::move(object), options]() mutable -> http::Step {
+        return StoreAndAnswer(*scope, exchange, std::move(object), options);
+      });
+}
+
 }  // namespace
 
 // Runs before the body is read, so that a request that fails anyway is refused without it.
@@ -115,20 +162,8 @@ Status CheckCreate(const RequestScope& scope, http::Exchange& exchange) {
 
 http::Handler NewCreateHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
-    RETURN_IF_ERROR(scope->MayWriteHere(exchange));
-    RETURN_IF_ERROR(CheckCreate(*scope, exchange));
-    ASSIGN_OR_RETURN(const meta::CreateOptions options,
-                     meta::ParseCreateOptions(exchange.query().all()));
-    ASSIGN_OR_RETURN(std::unique_ptr<runtime::Object> object, Prepare(*scope, exchange, options));
-    // The asynchronous way needs no clone, and a body that may be too large needs one.
-    if (scope->capabilities.async_creater && !MayBeTooLarge(exchange)) {
-      return CreateAsync(scope, exchange, std::move(object), options);
-    }
-    ASSIGN_OR_RETURN(const runtime::ObjectPtr created,
-                     Store(*scope, exchange, std::move(object), options));
-    if (created == nullptr) return response::WriteSuccess(exchange, 201, {}, /*print_code=*/true);
-    LogName(exchange.ctx(), *created);
-    return response::WriteObject(exchange, 201, created, scope->target);
+    RETURN_IF_ERROR(scope->MayWriteHere(exchange, {admission::Operation::kCreate}));
+    return Create(scope, exchange);
   };
 }
 

@@ -48,7 +48,7 @@ struct Running {
   http::Resume resume;
   // The thread that begins the update, for as long as it does.
   std::atomic<std::thread::id> beginner = std::this_thread::get_id();
-  // The outcome, if told within that: this thread may wait, so it finishes the update itself.
+  // The outcome, if told within that: this thread finishes the update itself.
   std::optional<rest::AsyncUpdater::UpdateOutcome> at_once;
 };
 
@@ -62,7 +62,7 @@ void OnOutcome(Running& running, rest::AsyncUpdater::UpdateOutcome outcome) {
     return Answer(work->scope, work->exchange, outcome.result, std::move(running.resume));
   }
   running.resume(http::Step::OnPool([work, rest = std::move(outcome.rest)]() mutable {
-    return Finish(*work, [&rest] { return rest(); });
+    return Finish(*work, [&] { return rest(work->exchange.ctx()); });
   }));
 }
 
@@ -72,9 +72,15 @@ void Begin(Running& running, rest::AsyncUpdater::UpdateDone done) {
       work.exchange.ctx(), NameOf(work), RequestOf(work, /*track_fields=*/true), std::move(done));
   running.beginner = std::thread::id();
   if (!running.at_once) return;
-  running.resume(Finish(work, [&told = *running.at_once]() -> Result<rest::UpdateResult> {
+  rest::AsyncUpdater::UpdateOutcome& told = *running.at_once;
+  const Context& here = work.exchange.ctx();
+  if (told.result.object && !here.may_block()) {
+    return Answer(work.scope, work.exchange, told.result, std::move(running.resume));
+  }
+  // On a loop a kWouldBlock makes the whole handler begin again, on the pool.
+  running.resume(Finish(work, [&]() -> Result<rest::UpdateResult> {
     if (told.result.object) return std::move(told.result);
-    return told.rest();
+    return told.rest(here);
   }));
 }
 

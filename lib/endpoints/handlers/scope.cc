@@ -40,6 +40,9 @@ void WarnOf(const Context& ctx, std::string_view error) {
   }
 }
 
+// A larger body takes a loop too long: it is decoded, checked and encoded.
+constexpr std::size_t kBodyOnLoop = 32 << 10;
+
 Status WriteTimedOut() {
   return meta::NewTimeoutError(
       "request did not complete within requested timeout - context deadline exceeded", 0);
@@ -59,6 +62,26 @@ Status RequestScope::MayRunHere(const http::Exchange& exchange, bool read) const
 Status RequestScope::MayWriteHere(http::Exchange& exchange) const {
   exchange.EndEarlyAfter(environment->write_timeout, http::Exchange::Span::kSteps, &WriteTimedOut);
   return MayRunHere(exchange, /*read=*/false);
+}
+
+Status RequestScope::MayWriteHere(http::Exchange& exchange,
+                                  std::initializer_list<admission::Operation> operations) const {
+  const Status here = MayWriteHere(exchange);
+  return here.ok() || !WritesInline(exchange, operations) ? here : Status();
+}
+
+// Asks for all that decides, so that hardly any write has to begin again on the pool.
+bool RequestScope::WritesInline(const http::Exchange& exchange,
+                                std::initializer_list<admission::Operation> operations) const {
+  if (!capabilities.inline_writer || !capabilities.inline_writer->WritesInline()) return false;
+  const auto body = exchange.body();
+  if (body == nullptr || body->size() > kBodyOnLoop) return false;
+  const admission::Chain* const chain = environment->admission;
+  if (chain == nullptr) return true;
+  const std::string_view space = exchange.Get<request::RequestInfo>().namespace_;
+  return std::all_of(operations.begin(), operations.end(), [&](admission::Operation operation) {
+    return chain->RunsInline(operation, space);
+  });
 }
 
 // Reserves the worst case before decoding, so that many large bodies at once cannot exhaust memory.

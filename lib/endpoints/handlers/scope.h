@@ -1,11 +1,13 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "apiserver/admission/admission.h"
 #include "apiserver/codec/codec.h"
 #include "apiserver/endpoints/api_group_version.h"
 #include "apiserver/http/exchange.h"
@@ -49,6 +51,14 @@ struct RequestScope {
   // Does what MayRunHere does for a write that is answered with 504 once it takes longer than
   // Environment::write_timeout; the write itself then goes on.
   Status MayWriteHere(http::Exchange& exchange) const;
+  // Does the same for a create or update, or what may turn out to be either: a small one may begin
+  // on a loop if its storage and admission can.
+  Status MayWriteHere(http::Exchange& exchange,
+                      std::initializer_list<admission::Operation> operations) const;
+
+  // True if a create or update of this body may begin on a loop.
+  bool WritesInline(const http::Exchange& exchange,
+                    std::initializer_list<admission::Operation> operations) const;
 
   // Returns the body as an object in the hub version, checked against the path's version, with
   // unknown and duplicate fields refused or warned of as `validation` says.

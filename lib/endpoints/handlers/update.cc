@@ -78,7 +78,8 @@ Status CheckUpdate(const RequestScope& scope, http::Exchange& exchange) {
 
 http::Handler NewUpdateHandler(ScopePtr scope) {
   return [scope = std::move(scope)](http::Exchange& exchange) -> http::Step {
-    RETURN_IF_ERROR(scope->MayWriteHere(exchange));
+    RETURN_IF_ERROR(scope->MayWriteHere(
+        exchange, {admission::Operation::kCreate, admission::Operation::kUpdate}));
     RETURN_IF_ERROR(CheckUpdate(*scope, exchange));
     ASSIGN_OR_RETURN(const meta::UpdateOptions options,
                      meta::ParseUpdateOptions(exchange.query().all()));

@@ -213,7 +213,8 @@ class GuardedStore final : public ForwardingStore {
                    Done done) override {
     Status checked = guard_->Check(ctx, "", *object, nullptr);
     if (!checked.ok()) {
-      return done({.object = nullptr, .error = [checked = std::move(checked)] { return checked; }});
+      return done({.object = nullptr,
+                   .error = [checked = std::move(checked)](const Context&) { return checked; }});
     }
     ForwardingStore::CreateAsync(ctx, std::move(object), validate, options, std::move(done));
   }

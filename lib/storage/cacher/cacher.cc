@@ -129,9 +129,9 @@ class Cacher final : public Interface {
         [this, ctx, done = std::move(done)](UpdateOutcome outcome) mutable {
           if (outcome.unchanged) CatchUp(ctx);
           if (outcome.object == nullptr) {
-            outcome.rest = [this, ctx, rest = std::move(outcome.rest)]() mutable {
-              auto updated = rest();
-              CatchUp(ctx);
+            outcome.rest = [this, rest = std::move(outcome.rest)](const Context& here) mutable {
+              auto updated = rest(here);
+              CatchUp(here);
               return updated;
             };
           }

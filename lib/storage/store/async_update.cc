@@ -28,7 +28,7 @@ struct ObjectStore::AsyncUpdate {
   void End(Result<runtime::ObjectPtr> updated, bool unchanged = false) {
     scope.span().EndWith(updated.status());
     if (updated.ok()) return Tell({*std::move(updated), nullptr, unchanged});
-    Tell({nullptr, [updated = std::move(updated)] { return updated; }});
+    Tell({nullptr, [updated = std::move(updated)](const Context&) { return updated; }});
   }
 
   // Makes the attempts up to the first write.
@@ -38,10 +38,11 @@ struct ObjectStore::AsyncUpdate {
   }
 
   // Goes on from the state that won the race. Decrypting it may wait.
-  Result<runtime::ObjectPtr> Retry(const kv::KeyValue& winner) {
+  Result<runtime::ObjectPtr> Retry(const Context& here, const kv::KeyValue& winner) {
     const auto retry = [&]() -> Result<runtime::ObjectPtr> {
       ASSIGN_OR_RETURN(State state, store.StateOf(call.key, winner));
-      return store.UpdateUntilDone(scope.ctx(), call, std::move(state));
+      return store.UpdateUntilDone(scope.ctx().WithMayBlock(here.may_block()), call,
+                                   std::move(state));
     };
     auto updated = retry();
     scope.span().EndWith(updated.status());
@@ -73,8 +74,8 @@ void ObjectStore::GuaranteedUpdateAsync(const Context& ctx, std::string_view key
         if (response->succeeded) {
           return update->End(Changed(update->call.key, std::move(change), response->revision));
         }
-        update->Tell({nullptr, [update, winner = std::move(response->kv)] {
-                        return update->Retry(winner);
+        update->Tell({nullptr, [update, winner = std::move(response->kv)](const Context& here) {
+                        return update->Retry(here, winner);
                       }});
       });
 }

@@ -151,6 +151,8 @@ class ObjectStore final : public Interface {
 
   Result<State> ReadState(const Context& ctx, const std::string& key) const;
   Result<State> StateOf(const std::string& key, const kv::KeyValue& kv) const;
+  // Returns the state that memory knows, with an object for one update.
+  State KnownState(const std::string& key, Memory::Known known) const;
   Result<State> FirstState(const Context& ctx, const std::string& key,
                            const UpdateOptions& options) const;
   // Called after a `refusal` of the believed state: returns the state to try again from, or the

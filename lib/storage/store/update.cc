@@ -18,6 +18,14 @@ constexpr std::size_t kGrowth = 512;
 // A smaller object is parsed faster than one is fetched that another thread has made.
 constexpr std::size_t kKeptBytesMin = 4 << 10;
 
+// A larger object takes an event loop too long: an update parses and writes it.
+constexpr std::size_t kBytesOnLoop = 32 << 10;
+
+Status MayWorkHere(const Context& ctx, const std::string& stored) {
+  if (ctx.may_block() || stored.size() <= kBytesOnLoop) return {};
+  return {Reason::kWouldBlock, "the object is large"};
+}
+
 // Returns an object for one update. One that is still bytes is cloned: the shared one would stay
 // parsed for as long as it is kept.
 runtime::ObjectPtr ForUpdate(runtime::ObjectPtr shared) {
@@ -50,22 +58,21 @@ Result<ObjectStore::State> ObjectStore::ReadState(const Context& ctx,
   return StateOf(key, response.kvs.empty() ? kv::KeyValue() : response.kvs.front());
 }
 
+ObjectStore::State ObjectStore::KnownState(const std::string& key, Memory::Known known) const {
+  if (runtime::ObjectPtr kept = written_.Find(key, known.revision)) {
+    known.object = std::move(kept);
+  } else if (!unwritten_.Has(known.revision)) {
+    known.object = ForUpdate(std::move(known.object));
+  }
+  return {
+      std::move(known.object), std::move(known.bytes), false, known.revision, known.lease, false};
+}
+
 Result<ObjectStore::State> ObjectStore::FirstState(const Context& ctx, const std::string& key,
                                                    const UpdateOptions& options) const {
-  if (memory_ != nullptr) {
-    if (auto known = memory_->Find(key)) {
-      if (runtime::ObjectPtr kept = written_.Find(key, known->revision)) {
-        known->object = std::move(kept);
-      } else if (!unwritten_.Has(known->revision)) {
-        known->object = ForUpdate(std::move(known->object));
-      }
-      return State{std::move(known->object),
-                   std::move(known->bytes),
-                   false,
-                   known->revision,
-                   known->lease,
-                   false};
-    }
+  if (auto known = memory_ != nullptr ? memory_->Find(key) : std::nullopt) {
+    RETURN_IF_ERROR(MayWorkHere(ctx, *known->bytes));
+    return KnownState(key, *std::move(known));
   }
   if (options.suggestion == nullptr) return ReadState(ctx, key);
   ASSIGN_OR_RETURN(const std::int64_t revision,

@@ -110,7 +110,7 @@ TEST_CASE("storage.cacher: an asynchronous update that lost a race goes on where
   REQUIRE(fixture.told == 1);
   REQUIRE(fixture.got.object == nullptr);
   CHECK(fixture.tries == 2);
-  const auto updated = fixture.got.rest();
+  const auto updated = fixture.got.rest(Context::Background());
   REQUIRE(updated.ok());
   CHECK((**updated)["spec"]["size"].AsInt() == before + 2);
   CHECK(fixture.Size() == before + 2);
@@ -128,7 +128,7 @@ TEST_CASE("storage.cacher: an asynchronous update tells an error of its write",
   REQUIRE(fixture.told == 1);
   REQUIRE(fixture.got.object == nullptr);
   // It is not known to have failed, so it is not tried again.
-  CHECK(fixture.got.rest().status() == unknown);
+  CHECK(fixture.got.rest(Context::Background()).status() == unknown);
   CHECK(fixture.tries == 1);
   CHECK(fixture.Size() == before);
 }
@@ -145,7 +145,7 @@ TEST_CASE("storage.cacher: a cancelled asynchronous update is not tried again",
   fixture.ctx.Cancel(left);
   fixture.held.Release();
   REQUIRE(fixture.told == 1);
-  CHECK(fixture.got.rest().status() == left);
+  CHECK(fixture.got.rest(Context::Background()).status() == left);
   CHECK(fixture.tries == 2);
   fixture.ctx = Context::Background();
   CHECK(fixture.Size() == before + 1);
@@ -160,7 +160,7 @@ TEST_CASE("storage.cacher: an asynchronous update ends when its storage stops",
   fixture.engine->Stop();
   fixture.held.Release();
   REQUIRE(fixture.told == 1);
-  CHECK(fixture.got.rest().status().reason() == Reason::kServiceUnavailable);
+  CHECK(fixture.got.rest(Context::Background()).status().reason() == Reason::kServiceUnavailable);
 }
 
 TEST_CASE("storage.cacher: an asynchronous update without a write ends at once",
@@ -180,7 +180,7 @@ TEST_CASE("storage.cacher: an asynchronous update without a write ends at once",
     fixture.Start([&](const runtime::ObjectPtr&) -> Result<storage::Update> { return refusal; });
     REQUIRE(fixture.told == 1);
     CHECK(fixture.got.object == nullptr);
-    CHECK(fixture.got.rest().status() == refusal);
+    CHECK(fixture.got.rest(Context::Background()).status() == refusal);
   }
   SECTION("its precondition does not hold") {
     storage::UpdateOptions options;
@@ -188,14 +188,14 @@ TEST_CASE("storage.cacher: an asynchronous update without a write ends at once",
     fixture.storage->GuaranteedUpdateAsync(
         fixture.ctx, Backend::KeyOf("one"), options, fixture.Grow(),
         [&](Outcome outcome) { fixture.got = std::move(outcome); });
-    CHECK(fixture.got.rest().status().reason() == Reason::kConflict);
+    CHECK(fixture.got.rest(Context::Background()).status().reason() == Reason::kConflict);
     CHECK(fixture.tries == 0);
   }
   SECTION("there is no object") {
     fixture.storage->GuaranteedUpdateAsync(
         fixture.ctx, Backend::KeyOf("none"), {}, fixture.Grow(),
         [&](Outcome outcome) { fixture.got = std::move(outcome); });
-    CHECK(fixture.got.rest().status().reason() == Reason::kNotFound);
+    CHECK(fixture.got.rest(Context::Background()).status().reason() == Reason::kNotFound);
   }
 }
 
