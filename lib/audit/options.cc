@@ -78,7 +78,7 @@ Result<BackendPtr> NewLog(const Options& options) {
 Result<BackendPtr> NewWebhook(const Options& options) {
   if (options.webhook_config_file.empty()) return BackendPtr();
   auto config = client::ReadClientConfigFile(*options.files, options.webhook_config_file,
-                                             client::Cleartext::kAllowed);
+                                             client::Cleartext::kAllowed, options.exec_plug_ins);
   if (!config.ok()) {
     return Status(Reason::kInvalid,
                   "--audit-webhook-config-file: " + std::string(config.status().message()));

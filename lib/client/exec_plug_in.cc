@@ -46,7 +46,9 @@ Result<ExecCredentials> ExecPlugIn::Output(const Context& ctx) {
   ChildProgram program = {
       .path = *path, .arguments = {exec.command}, .time_max = exec.run_time_max};
   program.arguments.insert(program.arguments.end(), exec.args.begin(), exec.args.end());
-  for (const auto& [name, value] : exec.env) program.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : exec.env) {
+    program.environment.emplace_back(name).append("=").append(value);
+  }
   program.environment.push_back(std::string(kExecInfoVariable) + "=" + ExecInfo(exec, cluster));
   const ChildEnd end = RunChild(ctx, program);
   LogErrors(end.errors);

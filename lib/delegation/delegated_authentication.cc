@@ -117,7 +117,8 @@ class Following {
   Result<std::optional<client::ClientConfig>> ClusterConfig() const {
     const std::string& file = options_.kubeconfig_file;
     if (file.empty()) return options_.cluster;
-    auto config = client::ReadClientConfigFile(*options_.file_system, file);
+    auto config = client::ReadClientConfigFile(*options_.file_system, file,
+                                               client::Cleartext::kRefused, options_.exec_plug_ins);
     if (config.ok()) {
       config->origin = file;  // The code that connects names the flag.
       return std::optional(*std::move(config));

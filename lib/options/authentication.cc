@@ -93,6 +93,7 @@ Result<std::unique_ptr<ThreadPool>> DelegatingAuthenticationOptions::ApplyTo(
   options.executor = executor.get();
   options.file_system = environment.files;
   options.log = environment.log;
+  options.exec_plug_ins = environment.exec_plug_ins;
   options.metrics = config.metrics;
   if (environment.standalone) {
     options.skip_lookup = true;

@@ -83,6 +83,7 @@ class Maker {
                                                     .files = environment_.files,
                                                     .rbac = made_.rbac,
                                                     .new_client = std::move(new_client),
+                                                    .exec_plug_ins = environment_.exec_plug_ins,
                                                     .cluster = environment_.in_cluster,
                                                     .metrics = config_.metrics.get(),
                                                     .server_id = config_.name,

@@ -5,7 +5,8 @@ namespace apiserver::v0::options {
 Result<client::ClientConfig> ClusterConfig(const std::string& flag, const std::string& path,
                                            const Environment& environment) {
   if (!path.empty()) {
-    auto config = client::ReadClientConfigFile(*environment.files, path);
+    auto config = client::ReadClientConfigFile(
+        *environment.files, path, client::Cleartext::kRefused, environment.exec_plug_ins);
     if (config.ok()) {
       config->origin.append(flag).append(": ").append(path);
       return config;

@@ -39,7 +39,11 @@ Status RecommendedOptions::ApplyTo(server::Config& config, Environment environme
                                    Recommended& made) const {
   environment.standalone = standalone;
   secure_serving.ApplyTo(config);
-  RETURN_IF_ERROR(audit.ApplyTo(config, *environment.log));
+  AuditOptions auditing = audit;
+  if (environment.exec_plug_ins == client::ExecPlugIns::kRefused) {
+    auditing.values.exec_plug_ins = client::ExecPlugIns::kRefused;
+  }
+  RETURN_IF_ERROR(auditing.ApplyTo(config, *environment.log));
   RETURN_IF_ERROR(tracing.ApplyTo(config, *environment.log));
   // Users of front proxies are looked for before all others, and anonymous ones last.
   ASSIGN_OR_RETURN(made.delegation, authentication.ApplyTo(config, environment));

@@ -65,6 +65,69 @@ TEST_CASE("options: the defaults of all groups fit each other, standalone and in
   CHECK(cluster.options.Validate().empty());
 }
 
+TEST_CASE("options: a host may refuse plug-ins in all files that flags name", "[options]") {
+  const auto files = NewMemoryFileSystem();
+  REQUIRE(files
+              ->WriteAtomically("/k",
+                                "current-context: c\n"
+                                "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
+                                "clusters: [{name: k, cluster: {server: 'https://a'}}]\n"
+                                "users: [{name: u, user: {exec: {command: x, apiVersion: "
+                                "client.authentication.k8s.io/v1, interactiveMode: Never}}}]\n",
+                                0600)
+              .ok());
+  REQUIRE(files
+              ->WriteAtomically(
+                  "/authorization",
+                  "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\n"
+                  "authorizers: [{type: Webhook, name: x, webhook: {timeout: 3s, "
+                  "subjectAccessReviewVersion: v1, matchConditionSubjectAccessReviewVersion: v1, "
+                  "failurePolicy: Deny, connectionInfo: {type: KubeConfigFile, kubeConfigFile: "
+                  "/k}}}]\n",
+                  0600)
+              .ok());
+  REQUIRE(files
+              ->WriteAtomically("/policy",
+                                "apiVersion: audit.k8s.io/v1\nkind: Policy\n"
+                                "rules: [{level: Metadata}]\n",
+                                0600)
+              .ok());
+  const Environment refusing{
+      .standalone = false, .exec_plug_ins = client::ExecPlugIns::kRefused, .files = files.get()};
+  const auto why = [](const auto& applied) {
+    if constexpr (std::is_same_v<decltype(applied), const Status&>) {
+      return std::string(applied.message());
+    } else {
+      return std::string(applied.status().message());
+    }
+  };
+  const std::string refused = "kubeconfig: exec: credential plug-ins are not allowed here";
+  server::Config config;
+  AdmissionOptions admission;
+  const auto options = [](const char* flag, const char* value) {
+    return AllGroups({{"--standalone", "false"}, {flag, value}}).options;
+  };
+  CHECK(
+      why(options("--authentication-kubeconfig", "/k").authentication.ApplyTo(config, refusing)) ==
+      "--authentication-kubeconfig: /k: " + refused);
+  CHECK(why(options("--authorization-kubeconfig", "/k").authorization.ApplyTo(config, refusing)) ==
+        "--authorization-kubeconfig: /k: " + refused);
+  CHECK(why(options("--authorization-config", "/authorization")
+                .authorization.ApplyTo(config, refusing))
+            .ends_with("/k: " + refused));
+  CoreApiOptions core_api;
+  core_api.wanted = true;
+  core_api.kubeconfig_file = "/k";
+  CHECK(why(core_api.ApplyTo(admission, refusing)) == "--kubeconfig: /k: " + refused);
+  // The files of auditing are given on their own.
+  RecommendedOptions auditing = options("--audit-webhook-config-file", "/k");
+  auditing.audit.values.files = files.get();
+  auditing.audit.values.policy_file = "/policy";
+  Recommended made;
+  CHECK(why(auditing.ApplyTo(config, refusing, made)) ==
+        "--audit-webhook-config-file: /k: " + refused);
+}
+
 TEST_CASE("options: what is wrong with several groups is said of all", "[options]") {
   const AllGroups wrong({{"--standalone", "false"},
                          {"--etcd-prefix", "x"},

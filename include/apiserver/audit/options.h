@@ -13,6 +13,7 @@
 #include "apiserver/base/file_system.h"
 #include "apiserver/base/log.h"
 #include "apiserver/base/status.h"
+#include "apiserver/client/client_config.h"
 #include "apiserver/client/http_client.h"
 
 // The options of auditing, as a server's flags have them:
@@ -52,6 +53,8 @@ struct Options {
   std::function<std::unique_ptr<LineWriter>()> standard_output = {};
   // Makes the client of the webhook. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = {};
+  // kRefused: a webhook_config_file whose user has a credential plug-in is an error.
+  client::ExecPlugIns exec_plug_ins = client::ExecPlugIns::kAllowed;
   FileSystem* files = &RealFileSystem();
   const Clock* clock = &RealClock();
   LogSink* log_sink = &NullLogSink();

@@ -35,6 +35,8 @@ struct AuthorizationConfigFileOptions {
   std::shared_ptr<const rbac::RbacAuthorizer> rbac = {};
   // Makes the clients of webhooks. Null: client::NewHttpClientFactory().
   client::HttpClientFactory new_client = {};
+  // kRefused: a webhook's kubeconfig with a credential plug-in makes the file invalid.
+  client::ExecPlugIns exec_plug_ins = client::ExecPlugIns::kAllowed;
   // The cluster of the pod that this server runs in. Absent: InClusterConfig is refused.
   std::optional<client::ClientConfig> cluster = {};
   client::Backoff backoff = {};  // The retries of webhooks.

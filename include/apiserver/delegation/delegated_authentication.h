@@ -31,6 +31,8 @@ struct DelegatedAuthenticationOptions {
   // --authentication-kubeconfig: the cluster, with a user that may read the ConfigMap and create
   // TokenReviews.
   std::string kubeconfig_file = "";
+  // kRefused: a user of that file with a credential plug-in is an error.
+  client::ExecPlugIns exec_plug_ins = client::ExecPlugIns::kAllowed;
   // The cluster if there is no file; in a pod client::InClusterClientConfig. If neither is given,
   // there is no lookup, and bearer tokens are not accepted.
   std::optional<client::ClientConfig> cluster = std::nullopt;

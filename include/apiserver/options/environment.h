@@ -19,6 +19,9 @@ struct Environment {
   // The cluster of the pod that this process runs in, from client::InClusterClientConfig. nullopt:
   // it runs in no pod.
   std::optional<client::ClientConfig> in_cluster = std::nullopt;
+  // kRefused: no kubeconfig that a flag or a file of a flag names may have a credential plug-in, so
+  // that none can start a program in this process.
+  client::ExecPlugIns exec_plug_ins = client::ExecPlugIns::kAllowed;
   // Both must outlive the server.
   FileSystem* files = &RealFileSystem();
   LogSink* log = &NullLogSink();

@@ -30,8 +30,9 @@ Result<Connection> ConnectionOf(const WebhookConfiguration& webhook,
   if (webhook.connection_info.kube_config_file) {
     // A kubeconfig of a webhook names the webhook itself as its server.
     const std::string& file = *webhook.connection_info.kube_config_file;
-    ASSIGN_OR_RETURN(connection.config, client::ReadClientConfigFile(*options.files, file,
-                                                                     client::Cleartext::kAllowed));
+    ASSIGN_OR_RETURN(connection.config,
+                     client::ReadClientConfigFile(*options.files, file, client::Cleartext::kAllowed,
+                                                  options.exec_plug_ins));
     client::WarnOfCleartext(connection.config, file, *options.log);
     connection.url = connection.config.server;
     return connection;
