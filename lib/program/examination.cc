@@ -25,6 +25,7 @@ Examination Diagnose(const ExaminationOptions& options) {
   ExamineCertificates(examination);
   ExamineEtcd(examination);
   ExamineFlags(examination);
+  ExamineLimits(examination);
   const Program& program = options.program;
   if (!program.examine) return examination;
   for (Finding& each : program.examine(options.values.recommended)) {

@@ -26,6 +26,20 @@ struct Space {
 // Returns the space of the file system that `path`, which exists, is in.
 Result<Space> SpaceOf(const std::string& path);
 
+// The limits of open files, RLIMIT_NOFILE: the soft one, which a process may raise up to the hard
+// one.
+struct OpenFiles {
+  std::uint64_t soft = 0;
+  std::uint64_t hard = 0;
+};
+
+// Returns the limits of this process.
+OpenFiles OpenFilesOfProcess();
+
+// Opens the kernel's samples of this thread for a moment, as a CPU profile does. An error says what
+// the kernel refuses.
+Status TryProfile();
+
 struct ExaminationOptions {
   // The flags, after FinishFlags(). Both must outlive the call.
   const Values& values;
@@ -36,6 +50,8 @@ struct ExaminationOptions {
   std::function<Result<std::vector<storage::etcd::MemberReport>>(
       const storage::etcd::Options& options, std::chrono::milliseconds timeout)>
       inspect_etcd = storage::etcd::Inspect;
+  std::function<OpenFiles()> open_files = OpenFilesOfProcess;
+  std::function<Status()> try_profile = TryProfile;
 };
 
 // A finding, and the way to repair it.

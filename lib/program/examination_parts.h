@@ -36,6 +36,9 @@ void ExamineEtcd(Examination& examination);
 // Looks at the port, at the store, and at the files that flags name.
 void ExamineFlags(Examination& examination);
 
+// Looks at what the system allows the process: open files, and profiles of itself.
+void ExamineLimits(Examination& examination);
+
 // Returns the text of an errno: "Permission denied".
 std::string ErrnoText(int error);
 // Adds a warning if others than its owner may read the file of secrets that a flag names.

@@ -25,11 +25,11 @@ using storage::etcd::MemberReport;
 // The longest time that the members are waited for, unless a flag allows them more.
 constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(5);
 constexpr std::size_t kKibibyte = 1024;
-constexpr std::size_t kMebibyte = 1024 * kKibibyte;
+constexpr std::size_t kMebibyteOfDatabase = 1024 * kKibibyte;
 
 std::string SizeText(std::size_t bytes) {
-  return bytes < kMebibyte ? std::to_string(bytes / kKibibyte) + " KiB"
-                           : std::to_string(bytes / kMebibyte) + " MiB";
+  return bytes < kMebibyteOfDatabase ? std::to_string(bytes / kKibibyte) + " KiB"
+                                     : std::to_string(bytes / kMebibyteOfDatabase) + " MiB";
 }
 
 std::string TimeText(std::chrono::milliseconds time) {

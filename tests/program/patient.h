@@ -85,7 +85,9 @@ class Patient {
             .program = program,
             .clock = clock,
             .space = space,
-            .inspect_etcd = inspect_etcd};
+            .inspect_etcd = inspect_etcd,
+            .open_files = [this] { return open_files; },
+            .try_profile = [this] { return profile; }};
   }
   std::vector<delegation::Finding> Findings() const { return Examine(options()); }
   // "warning secret-file" for each finding that is not well.
@@ -139,6 +141,8 @@ class Patient {
   std::function<Result<std::vector<storage::etcd::MemberReport>>(const storage::etcd::Options&,
                                                                  std::chrono::milliseconds)>
       inspect_etcd = [this](const auto&, auto) { return Result(members); };
+  OpenFiles open_files = {.soft = 1024, .hard = 1'048'576};
+  Status profile;
 
  private:
   std::string folder_;
