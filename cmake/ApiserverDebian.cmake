@@ -75,6 +75,13 @@ endif()
 if(TARGET apiserver-gen)
   install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/apiserver-gen.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT apiserver-gen)
+  set(completions ${PROJECT_SOURCE_DIR}/packaging/debian/completions)
+  install(FILES ${completions}/apiserver-gen.bash RENAME apiserver-gen
+    DESTINATION share/bash-completion/completions COMPONENT apiserver-gen)
+  install(FILES ${completions}/apiserver-gen.zsh RENAME _apiserver-gen
+    DESTINATION share/zsh/vendor-completions COMPONENT apiserver-gen)
+  install(FILES ${completions}/apiserver-gen.fish
+    DESTINATION share/fish/vendor_completions.d COMPONENT apiserver-gen)
 endif()
 
 set(CPACK_COMPONENTS_ALL ${packages})
