@@ -263,6 +263,8 @@ bool IsBase60Number(std::string_view text) {
 
 // Follows strconv.FormatFloat with 'g': plain digits for exponents from -4 to 5.
 std::string FormatYamlFloat(double number, int bits) {
+  // A key is a float of 32 bits, in which a large number is infinite.
+  if (bits == 32) number = static_cast<float>(number);
   if (std::isnan(number)) return ".nan";
   if (std::isinf(number)) return number > 0 ? ".inf" : "-.inf";
   std::array<char, 64> text;

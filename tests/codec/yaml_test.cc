@@ -83,6 +83,8 @@ TEST_CASE("codec: YAML documents become what JSON can say", "[codec]") {
   const YamlRow rows[] = {
       {"a: 1\nb:\n- x\n- {c: [d]}\n", R"({"a":1,"b":["x",{"c":["d"]}]})"},
       {"1: a\ntrue: b\n1.5: c\n", R"({"1":"a","true":"b","1.5":"c"})"},
+      // Keys are floats of 32 bits.
+      {"1e39: a\n-1e39: b\n", R"({".inf":"a","-.inf":"b"})"},
       {"a: |\n  x\n   y\nb: >-\n  q\n  r\n", R"({"a":"x\n y\n","b":"q r"})"},
       {"a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n", R"({"a":{"b":1,"c":2},"d":{"b":1,"c":3}})"},
       {"d:\n  <<: [{a: 1}, {a: 2, b: 3}]\n", R"({"d":{"a":1,"b":3}})"},
