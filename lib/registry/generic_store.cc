@@ -8,6 +8,7 @@
 #include "apiserver/meta/validation.h"
 #include "apiserver/runtime/convert.h"
 #include "apiserver/storage/cacher/cacher.h"
+#include "apiserver/storage/store/rewriter.h"
 #include "apiserver/storage/store/store.h"
 #include "base/status_macros.h"
 #include "registry/declared_paths.h"
@@ -65,12 +66,8 @@ bool WritesInline(const StorageConfig& config, const StoreOptions& options,
          !config.transformer_for;
 }
 
-}  // namespace
-
 // The transformer encrypts below the cache, so that the cache holds plain objects.
-std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
-                                               const runtime::KindPtr& kind,
-                                               std::shared_ptr<storage::Interface> predecessor) {
+storage::store::Options StoredAs(const StorageConfig& config, const runtime::KindPtr& kind) {
   storage::store::Options store;
   store.engine = config.engine;
   store.kind = kind;
@@ -79,6 +76,24 @@ std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
   if (config.transformer_for) {
     store.transformer = config.transformer_for({kind->group(), kind->plural()});
   }
+  return store;
+}
+
+// Lets the config's rewriter, if there is one, look at the values of `storage`.
+Context::Registration LetRewrite(const StorageConfig& config, const runtime::KindPtr& kind,
+                                 storage::Interface& storage) {
+  if (config.rewriter == nullptr) return {};
+  return Context::Registration(
+      [rewriter = config.rewriter,
+       added = config.rewriter->Add(StoredAs(config, kind), storage)]() mutable { added.Reset(); });
+}
+
+}  // namespace
+
+std::unique_ptr<storage::Interface> NewStorage(const StorageConfig& config,
+                                               const runtime::KindPtr& kind,
+                                               std::shared_ptr<storage::Interface> predecessor) {
+  storage::store::Options store = StoredAs(config, kind);
   if (config.metrics != nullptr) {
     store.calls = CountEngineCalls(config.metrics, {kind->group(), kind->plural()});
   }
@@ -107,7 +122,9 @@ GenericStore::GenericStore(StorageConfig config, StoreOptions options,
       tables_(TablesOf(*options_.kind, config_)),
       storage_(std::move(storage)),
       over_(over) {
-  if (config_.metrics == nullptr || over_ == Over::kShared) return;
+  if (over_ == Over::kShared) return;
+  rewritten_ = LetRewrite(config_, options_.kind, *storage_);
+  if (config_.metrics == nullptr) return;
   stats_shown_ = ShowStorageStats(config_.metrics,
                                   {options_.kind->group(), options_.kind->plural()}, *storage_);
 }
@@ -207,18 +224,23 @@ class SharedStorage {
   SharedStorage(const StorageConfig& config, const runtime::KindPtr& kind,
                 std::shared_ptr<storage::Interface> predecessor)
       : storage_(NewStorage(config, kind, std::move(predecessor))) {
+    rewritten_ = LetRewrite(config, kind, *storage_);
     if (config.metrics == nullptr) return;
     shown_ = ShowStorageStats(config.metrics, {kind->group(), kind->plural()}, *storage_);
   }
   SharedStorage(const SharedStorage&) = delete;
   SharedStorage& operator=(const SharedStorage&) = delete;
-  ~SharedStorage() { storage_->Stop(); }
+  ~SharedStorage() {
+    rewritten_.Reset();
+    storage_->Stop();
+  }
 
   storage::Interface& storage() { return *storage_; }
 
  private:
   const std::unique_ptr<storage::Interface> storage_;
   Context::Registration shown_;
+  Context::Registration rewritten_;
 };
 
 }  // namespace

@@ -89,6 +89,7 @@ class GenericStore final : public Store {
 
  private:
   void End() {
+    rewritten_.Reset();
     if (over_ == Over::kOwn) storage_->Stop();
   }
   // "/namespace/name" or "/name". kBadRequest: no namespace, no name, or one that no path can have.
@@ -180,6 +181,7 @@ class GenericStore final : public Store {
   const std::shared_ptr<storage::Interface> storage_;
   const Over over_;
   Context::Registration stats_shown_;
+  Context::Registration rewritten_;
 };
 
 }  // namespace apiserver::inline v0::registry

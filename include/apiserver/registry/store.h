@@ -25,6 +25,9 @@
 namespace apiserver::inline v0 {
 class ProgressSink;
 }  // namespace apiserver::inline v0
+namespace apiserver::inline v0::storage::store {
+class Rewriter;
+}  // namespace apiserver::inline v0::storage::store
 
 // The generic store of any kind with any strategy, over storage::Interface.
 // k8s.io/apiserver/pkg/registry/generic/registry.Store.
@@ -49,6 +52,10 @@ struct StorageConfig {
   // Called inside NewStore, on its thread; may block.
   std::function<storage::value::TransformerPtr(const runtime::GroupResource&)> transformer_for =
       nullptr;
+  // Each store lets it look at its values, until the store is destroyed: what is stored with an
+  // older key is written with the present one (storage/store/rewriter.h). Shared, as it belongs to
+  // all stores. Null: what is stored is left as it is.
+  std::shared_ptr<storage::store::Rewriter> rewriter = nullptr;
   bool watch_cache = true;
   std::size_t delete_collection_workers = 1;
   bool enable_garbage_collection = true;
