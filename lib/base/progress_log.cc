@@ -80,7 +80,7 @@ class ProgressLog final : public ProgressSink {
     at->second.gauges = {
         .jobs = gauge("apiserver_progress_jobs",
                       "[ALPHA] Long jobs that run, by their kind: warm-up of a cache, opening and "
-                      "compaction of a store, drain of the server."),
+                      "compaction of a store, re-encryption, drain of the server."),
         .done = gauge("apiserver_progress_done",
                       "[ALPHA] Work that the running jobs have done, in the unit of their kind: "
                       "objects, versions, changes, requests."),

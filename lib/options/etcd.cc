@@ -1,7 +1,11 @@
 #include "apiserver/options/etcd.h"
 
+#include <functional>
+#include <memory>
 #include <utility>
 
+#include "apiserver/base/sync.h"
+#include "apiserver/storage/store/rewriter.h"
 #include "base/status_macros.h"
 
 namespace apiserver::v0::options {
@@ -30,6 +34,14 @@ void AddStorageFlags(EtcdOptions& options, FlagSet& flags) {
   flags.Add({.name = "--encryption-provider-config-automatic-reload",
              .value = &options.encryption_provider_config_automatic_reload,
              .help = "Use the file set by --encryption-provider-config anew when it changes"});
+  flags.Add({.name = "--encryption-provider-config-rewrite-stale",
+             .value = &options.encryption_provider_config_rewrite_stale,
+             .help = "Write what is stored with an older key with the first one, after the start "
+                     "and when the keys change"});
+  flags.Add({.name = "--encryption-provider-config-rewrites-per-second",
+             .value = &options.encryption_provider_config_rewrites_per_second,
+             .help = "The most objects that are written so in a second; 0: no limit",
+             .show_default = true});
 }
 
 // Makes the server unready if encryption fails: without its keys no object can be read.
@@ -39,6 +51,24 @@ Status AddHealthCheck(const storage::value::Encryption& encryption,
       {.name = "kms-providers",
        .check = [&encryption](const Context&) { return encryption.Health(); },
        .livez = false});
+}
+
+// Names the rewriter that a change of the keys is told to, once the server has started.
+using Told = Guarded<std::weak_ptr<storage::store::Rewriter>>;
+
+// Runs the rewriter once the server answers, until it begins to stop.
+Status AddHooks(const std::shared_ptr<storage::store::Rewriter>& rewriter,
+                const std::shared_ptr<Told>& told, server::GenericAPIServer& server) {
+  RETURN_IF_ERROR(
+      server.AddPostStartHook("start-re-encryption", [rewriter, told](const server::HookContext&) {
+        *told->Lock() = rewriter;
+        rewriter->Start();
+        return Status();
+      }));
+  return server.AddPreShutdownHook("stop-re-encryption", [rewriter](const server::HookContext&) {
+    rewriter->Stop();
+    return Status();
+  });
 }
 
 }  // namespace
@@ -94,6 +124,11 @@ std::vector<std::string> EtcdOptions::Validate() const {
         "--encryption-provider-config-automatic-reload must be set with "
         "--encryption-provider-config");
   }
+  if (encryption_provider_config_rewrite_stale && encryption_provider_config.empty()) {
+    problems.emplace_back(
+        "--encryption-provider-config-rewrite-stale must be set with "
+        "--encryption-provider-config");
+  }
   return problems;
 }
 
@@ -109,13 +144,20 @@ Result<EncryptionPtr> EtcdOptions::ApplyTo(registry::StorageConfig& storage,
   storage.memory = server.memory();
   storage.metrics = server.metrics();
   storage.log = environment.log;
+  if (storage.engine != nullptr) storage.progress = server.Storage(*storage.engine).progress;
   if (encryption_provider_config.empty()) return EncryptionPtr();
+  const auto told = std::make_shared<Told>();
   auto encryption =
       storage::value::LoadEncryption({.path = encryption_provider_config,
                                       .reload = encryption_provider_config_automatic_reload,
                                       .new_kms_provider = std::move(new_kms_provider),
                                       .files = environment.files,
                                       .executor = &server.pool(),
+                                      .on_change =
+                                          [told] {
+                                            const auto rewriter = told->Lock()->lock();
+                                            if (rewriter != nullptr) rewriter->Start();
+                                          },
                                       .log = environment.log});
   if (!encryption.ok()) {
     return encryption.status().WithMessage("--encryption-provider-config: " +
@@ -127,6 +169,14 @@ Result<EncryptionPtr> EtcdOptions::ApplyTo(registry::StorageConfig& storage,
   storage.transformer_for = [used = encryption->get()](const runtime::GroupResource& resource) {
     return used->TransformerFor(resource);
   };
+  if (encryption_provider_config_rewrite_stale) {
+    storage.rewriter = storage::store::NewRewriter(
+        {.concerns = (*encryption)->Naming(),
+         .rewrites_per_second_max = encryption_provider_config_rewrites_per_second,
+         .progress = storage.progress,
+         .log = environment.log});
+    RETURN_IF_ERROR(AddHooks(storage.rewriter, told, server));
+  }
   return encryption;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Drives one sample-apiserver after the other on one data directory: encrypted at rest, with another
-provider, reloaded while running, with the keys lost.
+provider, reloaded while running, with the keys lost, rewritten with the last one.
 
 usage: encryption.py --server BINARY
 
@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from curl import FLUNDERS, Checker, Server
 
@@ -67,6 +68,10 @@ def version(got):
     return got[1].get("metadata", {}).get("resourceVersion")
 
 
+def names_of(got):
+    return [item["metadata"]["name"] for item in got[1].get("items", [])]
+
+
 def put_again(server):
     """An update that changes nothing."""
     return call(server, ONE, "--request", "PUT", body=call(server, ONE)[1])
@@ -109,6 +114,22 @@ def keys_lost(t, args, folder):
         t.check(made[0] == 201, "other objects can be written", made)
 
 
+def rewritten(t, args, folder, flag, path):
+    """What has older keys, or none, is written with the first one, and then the others can go."""
+    done = 'apiserver_progress_finished_total{what="re-encryption",outcome="success"} 1'
+    with running(args, folder, flag, "--encryption-provider-config-rewrite-stale") as server:
+        until = time.monotonic() + 60
+        while done not in (text := server.call("--http2", "/metrics")[2]):
+            if time.monotonic() > until:
+                break
+            time.sleep(0.1)
+        t.check(done in text, "a run of re-encryption is counted", text[:200])
+    configure(path, provider("aescbc", "three"))
+    with running(args, folder, flag) as server:
+        t.check(names_of(call(server, FLUNDERS)) == ["one", "two"],
+                "the older keys are not needed any more")
+
+
 def refused(t, args, folder, flag, path):
     with open(path, "w") as file:
         file.write("kind: Secret\napiVersion: v1\n")
@@ -135,10 +156,11 @@ def main():
                   provider("aesgcm", "one"), {"identity": {}})
         with running(args, folder, flag, "--encryption-provider-config-automatic-reload") as server:
             got = call(server, FLUNDERS)
-            names = [item["metadata"]["name"] for item in got[1].get("items", [])]
-            t.check(names == ["one", "two"], "with all keys, and without, all objects are read", got)
+            t.check(names_of(got) == ["one", "two"],
+                    "with all keys, and without, all objects are read", got)
             code, _, text = server.call("--http2", "/healthz/kms-providers")
             t.check((code, text.strip()) == (200, "ok"), "kms-providers is a health check", text)
+        rewritten(t, args, folder, flag, path)
         refused(t, args, folder, flag, path)
     print("encryption: %d checks, %d failed" % (t.checks, len(t.failures)))
     return 1 if t.failures else 0

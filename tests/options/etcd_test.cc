@@ -6,7 +6,10 @@
 #include <memory>
 
 #include "apiserver/base/file_system.h"
+#include "apiserver/base/sync.h"
+#include "apiserver/storage/memory/engine.h"
 #include "apiserver/testing/server/test_server.h"
+#include "apiserver/testing/storage/widget.h"
 #include "read_flags.h"
 
 namespace apiserver::inline v0::options {
@@ -24,13 +27,67 @@ EtcdOptions ReadEtcd(const Words& words) {
   return options;
 }
 
-constexpr char kEncryption[] = R"(apiVersion: apiserver.config.k8s.io/v1
+// A configuration is the head and its providers in order.
+const std::string kHead = R"(apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration
 resources:
-- resources: [secrets]
+- resources: [secrets, widgets.test.example.com]
   providers:
+)";
+const std::string kOne = R"(
   - aescbc: {keys: [{name: one, secret: "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}]}
 )";
+const std::string kTwo = R"(
+  - aesgcm: {keys: [{name: two, secret: "MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}]}
+)";
+constexpr char kWithOne[] = "k8s:enc:aescbc:v1:one:";
+constexpr char kWithTwo[] = "k8s:enc:aesgcm:v1:two:";
+
+constexpr char kKey[] = "/registry/test.example.com/widgets/ns/one";
+
+// The engine's bytes of the widget "one".
+std::string Stored(storage::kv::Engine& engine) {
+  const auto response = engine.Range(Context::Background(), {.key = kKey});
+  REQUIRE((response.ok() && response->kvs.size() == 1));
+  return *response->kvs[0].value;
+}
+bool Becomes(storage::kv::Engine& engine, std::string_view prefix) {
+  const auto until = RealClock().Now() + std::chrono::seconds(60);
+  while (!Stored(engine).starts_with(prefix)) {
+    if (RealClock().Now() > until) return false;
+    (void)Notification().WaitFor(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+// A server whose widgets are encrypted by the file /encryption.
+struct EncryptedServer {
+  EncryptedServer(storage::kv::Engine& engine, const EtcdOptions& options, FileSystem& files) {
+    const auto install = [&](server::GenericAPIServer& server) -> Status {
+      registry::StorageConfig config{.engine = &engine};
+      auto applied = options.ApplyTo(config, server, nullptr, {.files = &files});
+      if (!applied.ok()) return applied.status();
+      encryption = *std::move(applied);
+      CHECK(config.progress == server.Storage(engine).progress);
+      auto opened = registry::OpenStorage(config, testing::NewWidgetKind());
+      if (!opened.ok()) return opened.status();
+      widgets = *std::move(opened);
+      return {};
+    };
+    auto started = testing::StartTestServer({.install = install, .engine = &engine});
+    INFO(started.status().ToString());
+    REQUIRE(started.ok());
+    running = *std::move(started);
+  }
+  ~EncryptedServer() {
+    running.reset();
+    widgets.reset();
+  }
+
+  std::unique_ptr<storage::value::Encryption> encryption;
+  std::shared_ptr<storage::Interface> widgets;
+  std::unique_ptr<testing::TestServer> running;
+};
 
 }  // namespace
 
@@ -48,6 +105,8 @@ TEST_CASE("options: storage has upstream's defaults", "[options]") {
   CHECK(options.enable_garbage_collection);
   CHECK(options.encryption_provider_config.empty());
   CHECK_FALSE(options.encryption_provider_config_automatic_reload);
+  CHECK_FALSE(options.encryption_provider_config_rewrite_stale);
+  CHECK(options.encryption_provider_config_rewrites_per_second == 200);
   CHECK(options.Validate().empty());
 }
 
@@ -63,7 +122,9 @@ TEST_CASE("options: each flag of storage sets its field", "[options]") {
                                         {"--delete-collection-workers", "4"},
                                         {"--enable-garbage-collector", "false"},
                                         {"--encryption-provider-config", "/encryption"},
-                                        {"--encryption-provider-config-automatic-reload", "true"}});
+                                        {"--encryption-provider-config-automatic-reload", "true"},
+                                        {"--encryption-provider-config-rewrite-stale", "true"},
+                                        {"--encryption-provider-config-rewrites-per-second", "7"}});
   CHECK(options.servers == Texts{"http://a", "http://b"});
   CHECK(options.prefix == "/elsewhere");
   CHECK(options.ca_file == "/ca");
@@ -76,6 +137,8 @@ TEST_CASE("options: each flag of storage sets its field", "[options]") {
   CHECK_FALSE(options.enable_garbage_collection);
   CHECK(options.encryption_provider_config == "/encryption");
   CHECK(options.encryption_provider_config_automatic_reload);
+  CHECK(options.encryption_provider_config_rewrite_stale);
+  CHECK(options.encryption_provider_config_rewrites_per_second == 7);
   CHECK(options.Validate().empty());
 }
 
@@ -83,11 +146,14 @@ TEST_CASE("options: what is wrong with flags of storage is a line each", "[optio
   CHECK(ReadEtcd({{"--etcd-certfile", "/cert"},
                   {"--etcd-prefix", "registry"},
                   {"--etcd-healthcheck-timeout", "0"},
-                  {"--encryption-provider-config-automatic-reload", "true"}})
+                  {"--encryption-provider-config-automatic-reload", "true"},
+                  {"--encryption-provider-config-rewrite-stale", "true"}})
             .Validate() == Texts{"--etcd-certfile and --etcd-keyfile go together",
                                  "--etcd-prefix must begin with a slash",
                                  "--etcd-healthcheck-timeout must be positive",
                                  "--encryption-provider-config-automatic-reload must be set with "
+                                 "--encryption-provider-config",
+                                 "--encryption-provider-config-rewrite-stale must be set with "
                                  "--encryption-provider-config"});
   CHECK(ReadEtcd({{"--etcd-prefix", ""}}).Validate() ==
         Texts{"--etcd-prefix must begin with a slash"});
@@ -96,7 +162,7 @@ TEST_CASE("options: what is wrong with flags of storage is a line each", "[optio
 TEST_CASE("options: stores are told of their server, and which resources are encrypted",
           "[options]") {
   const auto files = NewMemoryFileSystem();
-  REQUIRE(files->WriteAtomically("/encryption", kEncryption, 0600).ok());
+  REQUIRE(files->WriteAtomically("/encryption", kHead + kOne, 0600).ok());
   const auto running = testing::StartTestServer({});
   REQUIRE(running.ok());
   server::GenericAPIServer& server = (*running)->server();
@@ -127,6 +193,37 @@ TEST_CASE("options: stores are told of their server, and which resources are enc
   const auto secrets = encrypted.transformer_for({.group = "", .resource = "secrets"});
   REQUIRE(secrets);
   CHECK(*encryption != nullptr);
+}
+
+TEST_CASE(
+    "options: what is stored with an older key is written anew after the start, and once "
+    "the keys have changed",
+    "[options]") {
+  const auto files = NewMemoryFileSystem();
+  REQUIRE(files->WriteAtomically("/encryption", kHead + kOne, 0600).ok());
+  const auto engine = storage::memory::NewEngine();
+  EtcdOptions options;
+  options.encryption_provider_config = "/encryption";
+  {
+    EncryptedServer server(*engine, options, *files);
+    const auto widget = testing::NewWidget(testing::NewWidgetKind(), "one");
+    REQUIRE(server.widgets->Create(Context::Background(), "/ns/one", *widget, {}).ok());
+    CHECK(Stored(*engine).starts_with(kWithOne));
+  }
+  REQUIRE(files->WriteAtomically("/encryption", kHead + kTwo + kOne, 0600).ok());
+  {
+    // The option is off.
+    EncryptedServer server(*engine, options, *files);
+    CHECK(server.widgets->Get(Context::Background(), "/ns/one", {}).ok());
+    CHECK(Stored(*engine).starts_with(kWithOne));
+  }
+  options.encryption_provider_config_rewrite_stale = true;
+  options.encryption_provider_config_automatic_reload = true;
+  EncryptedServer server(*engine, options, *files);
+  CHECK(Becomes(*engine, kWithTwo));
+  REQUIRE(files->WriteAtomically("/encryption", kHead + kOne + kTwo, 0600).ok());
+  CHECK(server.encryption->CheckFile().ok());
+  CHECK(Becomes(*engine, kWithOne));
 }
 
 TEST_CASE("options: an encryption configuration that is missing names its flag", "[options]") {

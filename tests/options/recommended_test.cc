@@ -28,7 +28,7 @@ struct AllGroups {
 TEST_CASE("options: no two groups have a flag of the same name", "[options]") {
   const AllGroups all(ReadFlags::Words{});
   Texts names = all.flags.Names();
-  CHECK(names.size() == 99);
+  CHECK(names.size() == 103);
   std::sort(names.begin(), names.end());
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
   for (const std::string& name : names) {

@@ -79,7 +79,8 @@ TEST_CASE("program: a switch needs no value, takes one after =, and leaves the n
                      "--authentication-skip-lookup", "--authentication-tolerate-lookup-failure",
                      "--enable-bootstrap-token-auth", "--enable-garbage-collector",
                      "--enable-priority-and-fairness",
-                     "--encryption-provider-config-automatic-reload", "--explorer", "--profiling",
+                     "--encryption-provider-config-automatic-reload",
+                     "--encryption-provider-config-rewrite-stale", "--explorer", "--profiling",
                      "--service-account-lookup", "--shutdown-send-retry-after", "--standalone",
                      "--watch-cache"});
   const auto is_set = [](const std::string& name, const std::string& argument) {

@@ -17,14 +17,15 @@ class Registry;
 }  // namespace apiserver::inline v0::metrics
 
 // The progress of a server's long jobs: the warm-up of a cache, the opening and the compaction of a
-// store, the drain of a server that stops.
+// store, the re-encryption of what it holds, the drain of a server that stops.
 namespace apiserver::inline v0 {
 
 // A report about one job, with its state at one moment.
 struct Progress {
   // Identifies the job among those that run. Another job may have it once this one has finished.
   const void* job = nullptr;
-  // The kind of the job, a stable word: "warm-up", "opening", "compaction", "drain".
+  // The kind of the job, a stable word: "warm-up", "opening", "compaction",
+  // "re-encryption", "drain".
   std::string what;
   std::string subject;  // A prefix of keys, a directory, … Empty: the kind says enough.
   std::string unit;     // The unit of `done` and `total`, in the plural: "objects".

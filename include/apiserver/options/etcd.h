@@ -40,16 +40,23 @@ struct EtcdOptions {
   // are.
   std::string encryption_provider_config = {};
   bool encryption_provider_config_automatic_reload = false;  // The flag of that name.
+  // --encryption-provider-config-rewrite-stale: what is stored with another key than the first of
+  // the configuration is written with that, once the server has started and whenever the
+  // configuration has changed. Upstream has no such flag, nor the next.
+  bool encryption_provider_config_rewrite_stale = false;
+  // --encryption-provider-config-rewrites-per-second: see storage::store::RewriterOptions.
+  std::size_t encryption_provider_config_rewrites_per_second = 200;
 
   // Adds the flags. The options must outlive the reading of the command line.
   void AddFlags(FlagSet& flags);
   // Returns a line for each mistake, which names a flag and the remedy. It asks for no
   // servers, which other engines do not need.
   std::vector<std::string> Validate() const;
-  // Sets everything in `storage` but the engine, and adds the health check "kms-providers" to
-  // `server` if it is needed. The result must outlive the stores. Null: objects are not encrypted.
-  // `new_kms_provider`: as in storage::value::EncryptionOptions. kInvalid: the file cannot be used;
-  // the message names its flag.
+  // Sets everything in `storage` but the engine, which must be there for the stores to report their
+  // progress to `server`. Adds the health check "kms-providers" and the hooks of the rewriter to
+  // `server` if they are needed. The result must outlive the stores. Null: objects are not
+  // encrypted. `new_kms_provider`: as in storage::value::EncryptionOptions. kInvalid: the file
+  // cannot be used; the message names its flag.
   Result<std::unique_ptr<storage::value::Encryption>> ApplyTo(
       registry::StorageConfig& storage, server::GenericAPIServer& server,
       storage::value::NewKmsProvider new_kms_provider, const Environment& environment) const;
