@@ -56,6 +56,7 @@ Result<std::unique_ptr<storage::kv::Engine>> OpenEngine(
                                 .password_file = etcd.password_file,
                                 .health_timeout = etcd.healthcheck_timeout,
                                 .compaction_interval = etcd.compaction_interval,
+                                .progress = progress,
                                 .log = log});
   }
   return storage::rocks::Open(

@@ -36,6 +36,7 @@ void Compactor::Wait() {
 
 // The transaction takes the turn: only one server can write at the version that all have seen.
 void Compactor::Round() {
+  compacted_ = client_->known().compacted();
   wire::TxnRequest txn;
   wire::Compare& compare = *txn.add_compare();
   compare.set_result(wire::Compare::EQUAL);
@@ -81,7 +82,19 @@ void Compactor::OnTurn(bool ours, std::int64_t version, kv::Revision revision,
   Wait();
 }
 
+void Compactor::BeginJob(kv::Revision at) {
+  job_.emplace(options_.progress, *options_.clock,
+               ProgressReporter::Job{
+                   .what = "compaction", .subject = "etcd", .unit = "revisions", .routine = true});
+  // An engine that knows of no compaction cannot tell how many revisions this one is about.
+  if (compacted_ > 0 && at > compacted_) {
+    job_->Update(0, static_cast<std::uint64_t>(at - compacted_));
+  }
+  job_->Announce();
+}
+
 void Compactor::Compact(kv::Revision at, std::int64_t version, kv::Revision revision) {
+  BeginJob(at);
   wire::CompactionRequest request;
   request.set_revision(at);
   client_->Call<wire::CompactionResponse>(
@@ -93,6 +106,9 @@ void Compactor::Compact(kv::Revision at, std::int64_t version, kv::Revision revi
         self->revision_ = revision;
         if (outcome.ok() || IsCompacted(outcome)) {
           self->client_->known().SawCompaction(at);
+          const std::uint64_t total = self->job_->Get().total;
+          self->job_->Update(total, total);
+          self->job_->Finish();
           Log(*self->options_.log, LogLevel::kDebug, "compacted etcd",
               {{"revision", std::to_string(at)}});
           self->Wait();
@@ -103,6 +119,7 @@ void Compactor::Compact(kv::Revision at, std::int64_t version, kv::Revision revi
 }
 
 void Compactor::Failed(const RpcOutcome& outcome) {
+  if (job_) job_->Finish(client_->StatusOf(outcome));
   if (client_->stopped()) return;
   Log(*options_.log, LogLevel::kWarning, "etcd was not compacted",
       {{"why", client_->StatusOf(outcome).ToString()}});

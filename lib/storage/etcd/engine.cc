@@ -124,6 +124,7 @@ Status EtcdEngine::Start() {
   if (options_.compaction_interval.count() > 0) {
     std::make_shared<Compactor>(client_,
                                 Compactor::Options{.interval = options_.compaction_interval,
+                                                   .progress = options_.progress,
                                                    .clock = &options_.clock,
                                                    .log = &options_.log})
         ->Start();

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 
 #include "apiserver/base/file_system.h"
+#include "apiserver/base/progress.h"
+#include "apiserver/base/sync.h"
 #include "storage/etcd/fixture.h"
 
 // What a connection to etcd may meet; the pitfalls that were found in etcd and in gRPC.
@@ -298,14 +300,29 @@ TEST_CASE("storage.etcd: progress is asked for again after somebody asked who ha
   }
 }
 
+// Keeps the texts of finished jobs.
+class JobEnds final : public ProgressSink {
+ public:
+  void Report(const Progress& progress) override {
+    if (progress.finished) ends_.Lock()->push_back(progress.ToString());
+  }
+  std::vector<std::string> Get() const { return *ends_.Lock(); }
+
+ private:
+  Guarded<std::vector<std::string>> ends_;
+};
+
 TEST_CASE("storage.etcd: engines compact in turns at what was there an interval ago",
           "[storage.etcd][slow]") {
   const auto server = StartEtcd();
   ManualClock clock;
   auto options = OptionsFor(server->urls());
   options.compaction_interval = seconds(300);
-  Options with_clock{
-      .servers = options.servers, .compaction_interval = seconds(300), .clock = clock};
+  const auto jobs = std::make_shared<JobEnds>();
+  Options with_clock{.servers = options.servers,
+                     .compaction_interval = seconds(300),
+                     .progress = jobs,
+                     .clock = clock};
   const auto one = OpenSubject(with_clock);
   const auto reader = OpenSubject(OptionsFor(server->urls()));
   const auto value = [&reader] {
@@ -327,6 +344,12 @@ TEST_CASE("storage.etcd: engines compact in turns at what was there an interval 
   CHECK(*Must(reader->Get("a", 3)).value == "1");
   // Who does not compact learns it from the key.
   CHECK(Eventually([&] { return reader->engine().CompactedRevision() == 3; }));
+  // 4 was the update, and 5 the second round. Now it is known where the last compaction was.
+  clock.Advance(seconds(301));
+  REQUIRE(Eventually([&] { return jobs->Get().size() == 2; }));
+  CHECK(jobs->Get() ==
+        std::vector<std::string>{"compaction of etcd", "compaction of etcd: 2 of 2 revisions"});
+  CHECK(one->engine().CompactedRevision() == 5);
 
   // Another server's turn: it finds a clock it has not seen, and only looks.
   ManualClock other_clock;
@@ -334,8 +357,8 @@ TEST_CASE("storage.etcd: engines compact in turns at what was there an interval 
       .servers = options.servers, .compaction_interval = seconds(300), .clock = other_clock};
   const auto two = OpenSubject(other_options);
   other_clock.Advance(seconds(301));
-  CHECK(Eventually([&] { return two->engine().CompactedRevision() == 3; }));
-  CHECK(value() == "3");
+  CHECK(Eventually([&] { return two->engine().CompactedRevision() == 5; }));
+  CHECK(value() == "5");
 }
 
 }  // namespace

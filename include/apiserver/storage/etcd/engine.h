@@ -11,6 +11,10 @@
 #include "apiserver/base/status.h"
 #include "apiserver/storage/kv/engine.h"
 
+namespace apiserver::inline v0 {
+class ProgressSink;
+}  // namespace apiserver::inline v0
+
 // An engine over etcd 3.4 or later. Many servers may share one etcd, those of Go's k8s.io/apiserver
 // included: keys, values, leases and compaction follow the same rules.
 namespace apiserver::inline v0::storage::etcd {
@@ -52,6 +56,12 @@ struct Options {
   // The interval at which history is compacted, in turns with the other servers of this etcd;
   // between one and two intervals of it are kept. Zero: never by this engine.
   std::chrono::milliseconds compaction_interval = std::chrono::minutes(5);
+
+  // Receives a routine job "compaction" of "etcd" for each turn in which this engine compacts
+  // (base/progress.h). Its unit is revisions: those that etcd is asked to forget. It ends when etcd
+  // has answered, from when on they cannot be read; etcd takes them out of its database after that,
+  // and tells nobody how far it is. Shared with other jobs of a server. Null: there are no reports.
+  std::shared_ptr<ProgressSink> progress;
 
   // Limits the bytes that a tail holds unread; beyond that it stops reading ahead until all of it
   // has been read.
