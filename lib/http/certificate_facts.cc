@@ -42,6 +42,15 @@ std::vector<std::string> DnsNames(X509* certificate) {
   return found;
 }
 
+CertificateFacts FactsOf(X509* certificate) {
+  return {.subject = NameText(X509_get_subject_name(certificate)),
+          .issuer = NameText(X509_get_issuer_name(certificate)),
+          .dns_names = DnsNames(certificate),
+          .not_before = WallOf(X509_get0_notBefore(certificate)),
+          .not_after = WallOf(X509_get0_notAfter(certificate)),
+          .authority = X509_check_ca(certificate) == 1};
+}
+
 // Verifies the chain of `pem`; `demand` says what the certificate is to be used for.
 template <class Demand>
 Status Verify(const std::string& pem, const std::string& ca_pem, const Clock& clock,
@@ -73,14 +82,22 @@ Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pe
   ASSIGN_OR_RETURN(const std::vector<Certificate> certificates, ReadCertificates(pem));
   std::vector<CertificateFacts> facts;
   facts.reserve(certificates.size());
-  for (const Certificate& each : certificates) {
-    facts.push_back({.subject = NameText(X509_get_subject_name(each.get())),
-                     .issuer = NameText(X509_get_issuer_name(each.get())),
-                     .dns_names = DnsNames(each.get()),
-                     .not_before = WallOf(X509_get0_notBefore(each.get())),
-                     .not_after = WallOf(X509_get0_notAfter(each.get())),
-                     .authority = X509_check_ca(each.get()) == 1});
+  for (const Certificate& each : certificates) facts.push_back(FactsOf(each.get()));
+  return facts;
+}
+
+Result<std::vector<CertificateFacts>> DescribeCertificates(const PeerCertificates& shown) {
+  std::vector<CertificateFacts> facts;
+  for (const std::string& der : shown.der) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+    const Certificate each(d2i_X509(nullptr, &bytes, static_cast<long>(der.size())));
+    if (each == nullptr) {
+      ERR_clear_error();
+      return Status(Reason::kInvalid, "a certificate is malformed");
+    }
+    facts.push_back(FactsOf(each.get()));
   }
+  if (facts.empty()) return Status(Reason::kInvalid, "there is no certificate");
   return facts;
 }
 

@@ -23,6 +23,8 @@ struct ClientLink {
   std::size_t window_bytes = 0;
   // Counts what streams keep; null: nothing does. Set before there are handles.
   std::shared_ptr<MemoryBudget> memory;
+  // Those that the server has shown. Null: there is no TLS. Set before there are handles.
+  std::shared_ptr<const PeerCertificates> server_certificates;
   // Null once the connection has gone.
   std::shared_ptr<Carrier> carrier;
   ClientProtocol* protocol = nullptr;

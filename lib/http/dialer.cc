@@ -111,6 +111,9 @@ class LoopConnection final : public Connection {
   }
   bool closed() const override { return link_->closed.load(); }
   bool multiplexed() const override { return link_->multiplexed.load(); }
+  std::shared_ptr<const PeerCertificates> ServerCertificates() const override {
+    return link_->server_certificates;
+  }
 
  private:
   std::shared_ptr<ClientCall> Begin(ClientRequest request, std::shared_ptr<ClientSink> sink) {
@@ -262,6 +265,7 @@ std::unique_ptr<Protocol> Dialing::Speak(Carrier& carrier) {
   auto protocol =
       http2 ? NewHttp2Client(carrier, std::move(setup)) : NewHttp1Client(carrier, std::move(setup));
   const auto link = link_;
+  link->server_certificates = carrier.socket().Peer();
   link->protocol = protocol.get();
   link->multiplexed.store(protocol->multiplexed());
   // After this turn: what is told may start a call, or drop the connection.

@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "apiserver/http/certificates.h"
 #include "frame_server.h"
 #include "http/loop.h"
 #include "support.h"
@@ -82,6 +83,25 @@ TEST_CASE("http: a dial that nobody waits for tells how it ended", "[http]") {
     CHECK(dialled.Await().starts_with("tls: "));
   }
   dialled.connection.reset();
+}
+
+TEST_CASE("http: a connection tells which certificates its server has shown", "[http]") {
+  TestService service([](Exchange& exchange) { return Answer(exchange, "hello"); });
+  TestServer server(service.service, GENERATE(Wire::kHttp1, Wire::kTlsHttp2));
+  const auto dialer = NewDialer();
+  const auto connection = dialer->Dial(Soon(), server.dial_options());
+  REQUIRE(connection.ok());
+
+  const auto shown = (*connection)->ServerCertificates();
+
+  REQUIRE((shown != nullptr) == server.dial_options().tls.has_value());
+  if (shown == nullptr) return;
+  const auto facts = DescribeCertificates(*shown);
+  REQUIRE(facts.ok());
+  CHECK_FALSE(facts->front().authority);
+  CHECK(facts->front().not_after > RealClock().WallNow());
+  CHECK(DescribeCertificates(PeerCertificates{}).status().reason() == Reason::kInvalid);
+  CHECK(DescribeCertificates(PeerCertificates{{"x"}}).status().reason() == Reason::kInvalid);
 }
 
 TEST_CASE("http: a dial ends when it is given up, or its time is", "[http]") {

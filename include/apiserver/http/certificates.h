@@ -5,6 +5,7 @@
 
 #include "apiserver/base/clock.h"
 #include "apiserver/base/status.h"
+#include "apiserver/http/message.h"
 
 // Readers of certificates, for messages to people and for checks before a server starts. Decisions
 // about clients are made in authn.
@@ -22,6 +23,8 @@ struct CertificateFacts {
 // Returns the facts of each certificate in a PEM text, in order. kInvalid: there is none, or one is
 // malformed.
 Result<std::vector<CertificateFacts>> DescribeCertificates(const std::string& pem);
+// The same of the certificates that the other side of a connection has shown.
+Result<std::vector<CertificateFacts>> DescribeCertificates(const PeerCertificates& shown);
 
 // Checks that a client which trusts the authorities of `ca_pem` would accept the server certificate
 // at the beginning of `pem` (its chain follows) under the name `host` at the time of `clock`.

@@ -160,6 +160,9 @@ class Connection {
   virtual bool closed() const = 0;
   // Returns whether requests are answered side by side (HTTP/2), not one after the other.
   virtual bool multiplexed() const { return false; }
+  // Returns the certificates that the server has shown, its own first. They were verified if the
+  // dial said so. Null: the connection has no TLS, or cannot tell.
+  virtual std::shared_ptr<const PeerCertificates> ServerCertificates() const { return nullptr; }
 };
 
 // Dials servers. One of NewDialer() owns the clients' loop thread and, once a name was looked up,
