@@ -5,11 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 #include "storage/etcd/client.h"
 #include "storage/etcd/convert.h"
 #include "storage/etcd/members.h"
 #include "storage/etcd/shared_revision.h"
+#include "storage/etcd/shown_certificates.h"
 #include "storage/etcd/transport_options.h"
 
 namespace apiserver::v0::storage::etcd {
@@ -124,12 +126,19 @@ std::vector<MemberReport> InspectOver(const std::vector<MemberTransport>& member
 Result<std::vector<MemberReport>> Inspect(const Options& options,
                                           std::chrono::milliseconds timeout) {
   ASSIGN_OR_RETURN(Transport transport, TransportOf(options));
+  std::vector<std::optional<http::CertificateFacts>> shown;
+  Thread asking("certificates", [&shown, http = transport.http, timeout] {
+    shown = ShownCertificates(http, timeout);
+  });
   std::vector<MemberTransport> members;
   for (const Endpoint& endpoint : std::exchange(transport.http.endpoints, {})) {
     transport.http.endpoints = {endpoint};
     members.push_back({endpoint.text, NewRpc(transport)});
   }
-  return InspectOver(members, timeout);
+  std::vector<MemberReport> reports = InspectOver(members, timeout);
+  asking.Join();
+  for (std::size_t i = 0; i < reports.size(); ++i) reports[i].certificate = std::move(shown[i]);
+  return reports;
 }
 
 }  // namespace apiserver::v0::storage::etcd

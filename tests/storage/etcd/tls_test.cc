@@ -4,6 +4,7 @@
 
 #include "apiserver/base/file_system.h"
 #include "apiserver/http/tls.h"
+#include "apiserver/storage/etcd/inspection.h"
 #include "storage/etcd/fixture.h"
 
 namespace apiserver::inline v0::storage::etcd {
@@ -100,6 +101,31 @@ TEST_CASE("storage.etcd: without the right certificates the engine does not open
     options.server_name = "other.example";
     refused(options);
   }
+}
+
+TEST_CASE("storage.etcd: a member's certificate is told, whether it is accepted or not",
+          "[storage.etcd]") {
+  const Pki pki;
+  const auto server = StartEtcd(1, pki.Server());
+  const auto plain = StartEtcd();
+  auto options = With(pki, *server);
+  options.servers.push_back(plain->urls()[0]);
+  const auto reports = Must(Inspect(options, std::chrono::seconds(10)));
+  CHECK(reports[0].status.ok());
+  REQUIRE(reports[0].certificate);
+  CHECK(reports[0].certificate->subject == "CN=etcd");
+  CHECK(reports[0].certificate->dns_names == std::vector<std::string>{"etcd.example"});
+  CHECK(reports[0].certificate->not_after > RealClock().WallNow());
+  CHECK_FALSE(reports[1].certificate);
+
+  options.ca_file = pki.Certificate("other");
+  options.servers = server->urls();
+  options.servers.emplace_back("https://127.0.0.1:1");
+  const auto refused = Must(Inspect(options, std::chrono::milliseconds(1500)));
+  CHECK_FALSE(refused[0].status.ok());
+  REQUIRE(refused[0].certificate);
+  CHECK(refused[0].certificate->subject == "CN=etcd");
+  CHECK_FALSE(refused[1].certificate);
 }
 
 TEST_CASE("storage.etcd: files that do not fit together are named", "[storage.etcd]") {

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apiserver/base/status.h"
+#include "apiserver/http/certificates.h"
 #include "apiserver/storage/etcd/engine.h"
 
 // Asks the members of an etcd how they are, as a doctor does. An engine needs none of it.
@@ -41,6 +43,9 @@ struct MemberReport {
   // from 3.6 on.
   std::size_t quota_bytes = 0;
   std::vector<Alarm> alarms = {};  // Those of the cluster that it knows of.
+  // The certificate of its own that it has shown in a TLS handshake, which need not be valid. Also
+  // told if `status` is an error, for that may be why.
+  std::optional<http::CertificateFacts> certificate = std::nullopt;
 };
 
 // Asks each of `options.servers`, all at the same time, and returns a report for each, in their
