@@ -24,6 +24,7 @@ using storage::etcd::MemberReport;
 
 // The longest time that the members are waited for, unless a flag allows them more.
 constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(5);
+constexpr std::chrono::hours::rep kHoursPerDay = 24;
 constexpr std::size_t kKibibyte = 1024;
 constexpr std::size_t kMebibyteOfDatabase = 1024 * kKibibyte;
 
@@ -123,6 +124,7 @@ class EtcdExamination {
         *reports, [](const MemberReport& report) { return report.status.ok(); });
     for (const MemberReport& report : *reports) {
       LookAtAnswer(report, some);
+      if (report.certificate) LookAtShown(report.server, *report.certificate);
       if (report.version.empty()) continue;
       LookAtVersion(report);
       LookAtSpace(report);
@@ -147,6 +149,18 @@ class EtcdExamination {
       Add(Level::kOk, "etcd-member", report.server,
           "answers a read after " + TimeText(report.took));
     }
+  }
+
+  // Looks at the certificate that a member has shown.
+  void LookAtShown(const std::string& server, const http::CertificateFacts& facts) {
+    const auto now = examination_.options.clock.WallNow();
+    delegation::Finding dates = delegation::ValidityOf("etcd-member-certificate", facts, now);
+    dates.subject = server;
+    if (dates.level == Level::kOk) {
+      const auto left = std::chrono::duration_cast<std::chrono::hours>(facts.not_after - now);
+      dates.text += " expires in " + std::to_string(left.count() / kHoursPerDay) + " days";
+    }
+    examination_.found.push_back({std::move(dates)});
   }
 
   void LookAtVersion(const MemberReport& report) {

@@ -1,4 +1,5 @@
 // Tests of doctor --standalone: etcd.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "apiserver/http/tls.h"
@@ -129,6 +130,31 @@ TEST_CASE("doctor: certificates for etcd are looked at", "[program]") {
   CHECK(patient.Complains() == Complaints{"problem etcd-certfile"});
   etcd.ca_file = patient.Beside("missing");
   CHECK(patient.Complains() == Complaints{"problem etcd-cafile", "problem etcd-certfile"});
+}
+
+TEST_CASE("doctor: the dates of the certificate that a member shows are told", "[program]") {
+  EtcdPatient patient;
+  const auto now = patient.clock.WallNow();
+  http::CertificateFacts facts{
+      .subject = "CN=etcd", .not_before = now - hours(24), .not_after = now + hours(24 * 40)};
+  patient.members[0].certificate = facts;
+  CHECK(patient.Complains() == Complaints{});
+  const auto findings = patient.Findings();
+  const auto told =
+      std::ranges::find(findings, "etcd-member-certificate", &delegation::Finding::check);
+  REQUIRE(told != findings.end());
+  CHECK(told->subject == "http://a:2379");
+  CHECK(told->text == "CN=etcd expires in 40 days");
+
+  patient.clock.Advance(hours(24 * 30));
+  CHECK(patient.Complains() == Complaints{"warning etcd-member-certificate"});
+  CHECK(patient.TextOf("etcd-member-certificate") == "CN=etcd expires in 240 hours");
+  // It is why the member does not answer.
+  patient.clock.Advance(hours(24 * 11));
+  patient.members[0].status = {Reason::kServiceUnavailable, "certificate has expired"};
+  patient.members[0].version.clear();
+  CHECK(patient.Complains() ==
+        Complaints{"warning etcd-member", "problem etcd-member-certificate"});
 }
 
 TEST_CASE("doctor: certificates for etcd that expire are told", "[program]") {
