@@ -120,6 +120,18 @@ ROWS = [
         ("Failed TLS handshakes a second", "", "short",
          {"{{instance}}": "rate(apiserver_tls_handshake_errors_total{}[])"}),
     ]),
+    ("Engine", [
+        ("Calls of the engine a second", "By what they are for; of etcd or the embedded store.", "ops",
+         {"{{operation}}": "sum by (operation) (rate(etcd_requests_total{}[]))"}),
+        ("Calls of the engine, 99th percentile", "From the call to the engine's answer.", "s",
+         {"{{operation}}": "histogram_quantile(0.99, sum by (operation, le) "
+                           "(rate(etcd_request_duration_seconds_bucket{}[])))"}),
+        ("Failed calls of the engine a second", "Those without an answer; a conflict is an answer.", "ops",
+         {"{{operation}}": "sum by (operation) (rate(etcd_request_errors_total{}[])) or "
+                           "0 * sum by (operation) (rate(etcd_requests_total{}[]))"}),
+        ("Size of the store", "The bytes of its files; of etcd's, the largest member's.", "bytes",
+         {"{{storage_cluster_id}}": "max by (storage_cluster_id) (apiserver_storage_size_bytes{})"}),
+    ]),
 ]
 
 

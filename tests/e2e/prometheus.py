@@ -346,7 +346,7 @@ def main():
             return 1
     with tempfile.TemporaryDirectory() as folder:
         flags = [traced(folder), *certified(folder), *audited(folder)]
-        server, prometheus = Server(args.server, "memory", folder, flags=flags), None
+        server, prometheus = Server(args.server, "rocks", folder, flags=flags), None
         try:
             server.start()
             client = Client(server, os.path.join(folder, "authority.crt"))
