@@ -79,10 +79,12 @@ TEST_CASE("client: a plug-in runs again, once, when a server refuses its credent
   authenticator->Refuse(first);
   // As in client-go, they stay in use if they cannot be replaced.
   CHECK(Answered(authenticator) == "first");
-  CHECK(
-      log.Has("credentials that were refused could not be replaced error=getting credentials: "
-              "exec: executable " +
-              plug_in.path() + " failed with exit code 1"));
+  CHECK(Soon([&] {
+    return log.Has(
+        "credentials that were refused could not be replaced error=getting credentials: "
+        "exec: executable " +
+        plug_in.path() + " failed with exit code 1");
+  }));
   plug_in.Become(ScriptedPlugIn::Printing(R"("token":"second")"));
   REQUIRE(Soon([&] {
     authenticator->Refuse(first);

@@ -4,7 +4,7 @@
 usage: websocket.py --server BINARY
 
 What is right goes through the package's own client, which judges the answers; what is wrong is written
-past it. Exits 1 and names each failed check.
+past it: row 94 of docs/security.md. Exits 1 and names each failed check.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// RFC 6455, the server's side: frames as tables, then whole connections.
+// RFC 6455, the server's side: frames as tables, then whole connections (docs/security.md, row 94).
 #include "apiserver/http/websocket.h"
 
 #include <catch2/catch.hpp>

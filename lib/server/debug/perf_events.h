@@ -1,4 +1,4 @@
-#pragma once
+#pragma once  // Library-internal: other rooms include this header.
 
 #include <cstdint>
 #include <functional>
