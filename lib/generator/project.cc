@@ -69,7 +69,7 @@ struct Word {
 };
 
 std::vector<Word> WordsOf(const ProjectOptions& options) {
-  // What a project's namespace would hide, or be taken for.
+  // The project's namespace would hide these names, or be taken for them.
   std::set<std::string> taken = {"apiserver", "std"};
   std::string file = options.plural;
   std::ranges::replace(file, '-', '_');

@@ -1,4 +1,4 @@
-// What is counted of the calls of a store's engine: the metrics of
+// The counts of a store's calls of its engine: the metrics of
 // k8s.io/apiserver/pkg/storage/etcd3/metrics that begin with etcd_request.
 #include "apiserver/testing/storage/fault_engine.h"
 #include "registry/fixture.h"
@@ -79,7 +79,7 @@ TEST_CASE("registry: calls that the engine fails are counted as errors, too", "[
   CHECK(Calls(fixture, "get") == 1);
   CHECK(CountOf(fixture, "etcd_request_errors_total", "get") == 1);
 
-  // Who may not wait asks again where it may: that is no call yet.
+  // A reader that may not wait asks again where it may: that is no call yet.
   faults->FailRanges(1, {Reason::kWouldBlock, "may not wait"});
   CHECK(fixture.Get("a").status().reason() == Reason::kWouldBlock);
   CHECK(Calls(fixture, "get") == 1);

@@ -166,7 +166,7 @@ TEST_CASE("server: writes are answered on the loop as they are on the pool", "[s
     CHECK(ours.code == code);
     CHECK(theirs.code == code);
     CHECK(ours.headers.GetAll("Warning") == theirs.headers.GetAll("Warning"));
-    // What was created has a name, a uid and a time of its own.
+    // A created object has a name, a uid and a time of its own.
     if (code < 300) return;
     CHECK(ours.body == theirs.body);
   };
@@ -199,7 +199,7 @@ TEST_CASE("server: a write whose plugin has to wait begins again on the pool", "
   Served s(/*runs_inline=*/true, std::move(options));
   const auto created = s.Create(Colored("a", phase));
   CHECK(created.code == 201);
-  // What was done twice is told once.
+  // A warning of both attempts is told once.
   CHECK(created.headers.GetAll("Warning").size() == 1);
   CHECK(plugin.Take() == phase + ":loop " + phase + ":pool");
   CHECK(s.Merge(R"({"spec":{"size":2}})").code == 200);

@@ -48,7 +48,7 @@ void LogName(const Context& ctx, const runtime::Object& created) {
 
 http::Step Create(const ScopePtr& scope, http::Exchange& exchange);
 
-// What began on a loop, and would have to wait there, begins again on the pool.
+// Tells the error, or begins the write again here if it had to wait on a loop.
 http::Step Failed(const ScopePtr& scope, http::Exchange& exchange, rest::AsyncCreater::Outcome& of,
                   bool on_loop) {
   Status error = of.error(exchange.ctx());

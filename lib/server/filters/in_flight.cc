@@ -31,10 +31,11 @@ class InFlightFilter final : public http::Filter {
     return http::Step::Next();
   }
 
-  // What an upgrade opens has no end of its own, whatever the request was for: a stop ends it.
+  // An upgraded connection has no end of its own, whatever the request was for: a stop ends it.
   void Head(http::Exchange& exchange, http::ResponseHead& head) const override {
+    if (head.code != 101) return;
     const InFlightId* const id = exchange.Find<InFlightId>();
-    if (head.code != 101 || id == nullptr) return;
+    if (id == nullptr) return;
     exchange.Set(InFlightId{in_flight_.Prolong(id->value, exchange.ctx())});
   }
 

@@ -1,4 +1,4 @@
-// What becomes of calls and streams that need a token, over a transport that a test plays.
+// Calls and streams that need a token, over a transport that a test plays.
 #include "storage/etcd/token_rpc.h"
 
 #include <catch2/catch.hpp>

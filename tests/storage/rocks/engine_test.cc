@@ -288,7 +288,7 @@ TEST_CASE("storage.rocks: the figures tell the bytes of the files", "[storage.ro
     }
     CHECK(engine->GetStats().file_bytes >= 2'000'000);
   }
-  // What opening it again merges is merged soon, and the count is that of its directory then.
+  // The opened store merges its tables soon, and the count is that of its directory then.
   const auto engine = Open(options).value();
   const auto close = [&] {
     const auto files = static_cast<double>(FileBytes(directory.path()));
