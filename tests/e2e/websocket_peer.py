@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks echo/ over WebSockets with Python's package websockets as the peer, and breaks RFC 6455 on purpose.
 
-usage: websocket.py --server BINARY
+usage: websocket_peer.py --server BINARY
 
 What is right goes through the package's own client, which judges the answers; what is wrong is written
 past it: row 94 of docs/security.md. Exits 1 and names each failed check.
