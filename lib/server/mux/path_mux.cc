@@ -1,5 +1,6 @@
 #include "server/mux/path_mux.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace apiserver::v0::server {
@@ -12,6 +13,7 @@ Status PathMux::Handle(std::string path, http::Handler handler, bool listed, Bod
   if ((*entries)->contains(path)) {
     return {Reason::kConflict, "the path " + path + " is served already"};
   }
+  if (body == Body::kPublic) public_paths_.Lock()->push_back(path);
   auto next = std::make_shared<Entries>(**entries);
   next->emplace(std::move(path),
                 Entry{{.handler = std::make_shared<const http::Handler>(std::move(handler)),
@@ -19,7 +21,6 @@ Status PathMux::Handle(std::string path, http::Handler handler, bool listed, Bod
                        .is_public = body == Body::kPublic},
                       listed});
   *entries = std::move(next);
-  if (body == Body::kPublic) any_is_public_ = true;
   return {};
 }
 
@@ -41,8 +42,14 @@ PathMux::Found PathMux::Find(std::string_view path) const {
   return {};
 }
 
+bool PathMux::MayBePublic(std::string_view path) const {
+  const auto paths = public_paths_.Lock();
+  return std::any_of(paths->begin(), paths->end(),
+                     [path](const std::string& one) { return path.starts_with(one); });
+}
+
 PathMux::Found PathMux::FindPublic(std::string_view path) const {
-  if (!any_is_public_) return {};
+  if (!MayBePublic(path)) return {};
   Found found = Find(path);
   return found.is_public ? found : Found{};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,8 +29,8 @@ class PathMux {
   // Adds a handler; a path that ends in '/' is a prefix. kConflict: the path is taken.
   Status Handle(std::string path, http::Handler handler, bool listed, Body body = Body::kRead);
   Found Find(std::string_view path) const;
-  // Finds a handler that is public; every read asks for one, so nothing is looked up while there is
-  // none.
+  // Finds a handler that is public. Every read asks for one and few paths are, so that these are
+  // looked at first.
   Found FindPublic(std::string_view path) const;
   // Returns the listed paths, sorted.
   std::vector<std::string> ListedPaths() const;
@@ -44,10 +43,13 @@ class PathMux {
   using Entries = std::map<std::string, Entry, std::less<>>;
 
   std::shared_ptr<const Entries> Snapshot() const;
+  // Returns false if no public path is `path` or a prefix of it.
+  bool MayBePublic(std::string_view path) const;
 
   // Replaced as a whole, so that a request holds the lock only while it copies a pointer.
   Guarded<std::shared_ptr<const Entries>> entries_{std::make_shared<const Entries>()};
-  std::atomic<bool> any_is_public_ = false;
+  // The paths of public handlers.
+  Guarded<std::vector<std::string>> public_paths_;
 };
 
 }  // namespace apiserver::inline v0::server
