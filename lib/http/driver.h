@@ -154,6 +154,7 @@ class ExchangeDriver final : public Exchange,
   Executor& pool() override { return *service_.pool; }
   std::shared_ptr<Exchange> Share() override { return shared_from_this(); }
   Clock::Monotonic received() const override { return received_; }
+  Clock::Monotonic FilterBegan(const Clock& clock) const override;
 
   // --- ResponseWriter.
   void Send(ResponseHead head, Bytes body) override;
@@ -259,7 +260,8 @@ class ExchangeDriver final : public Exchange,
   std::array<std::atomic<bool>, 2> deadline_set_{};  // Indexed by Span.
   bool rerun_ = false;
   bool running_ = false;
-  bool in_line_ = false;  // StartTogether() takes the answer when the handler is done.
+  bool in_line_ = false;         // StartTogether() takes the answer when the handler is done.
+  bool begins_in_line_ = false;  // A filter begins, and the clock's reading is shared.
   bool ended_ = false;
 
   // The answer. Written by the claimant; read on the loop once `stored_` is set.

@@ -17,13 +17,23 @@ void ExchangeDriver::GoOnAlone(Step step, std::exception_ptr& thrown) {
   }
 }
 
+Clock::Monotonic ExchangeDriver::FilterBegan(const Clock& clock) const {
+  if (!begins_in_line_) return clock.Now();
+  Loop::LineClock& line = loop_->line_clock();
+  if (line.clock != &clock) line = {.clock = &clock, .now = clock.Now()};
+  return line.now;
+}
+
 bool ExchangeDriver::BeginInLine(const Filter& filter, std::exception_ptr& thrown) {
   begun_.store(++next_, std::memory_order_release);
+  begins_in_line_ = true;
   try {
     Step step = filter.Begin(*this);
+    begins_in_line_ = false;
     if (step.kind_ == Step::Kind::kNext && !cut_.load()) return true;
     GoOnAlone(std::move(step), thrown);
   } catch (...) {
+    begins_in_line_ = false;
     GoOnAlone(CaughtInStep(filter.name()), thrown);
   }
   return false;
@@ -55,7 +65,9 @@ void ExchangeDriver::StartTogether(std::span<Arrival> arrivals) {
   std::exception_ptr thrown;
   for (const Arrival& arrival : arrivals) arrival.driver->Attach(*arrival.stream);
   const auto& filters = arrivals[0].driver->service_.filters;
+  Loop::LineClock& line_clock = arrivals[0].driver->loop_->line_clock();
   for (const auto& filter : filters) {
+    line_clock = {};
     for (Arrival& arrival : arrivals) {
       if (!arrival.in_line) continue;
       arrival.in_line = arrival.driver->BeginInLine(*filter, thrown);

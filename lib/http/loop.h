@@ -92,6 +92,12 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void HandOver(Executor& pool, std::shared_ptr<PoolWork> work);
   // The time of this turn. It is read once a turn, which is exact enough for time limits.
   Clock::Monotonic now();
+  // The reading of a clock that requests in line share at one filter. On the loop.
+  struct LineClock {
+    const Clock* clock = nullptr;  // Null: none has been read yet.
+    Clock::Monotonic now = {};
+  };
+  LineClock& line_clock() { return line_clock_; }
   void Arm(Timers::Entry& entry, Clock::Monotonic when);
   void Disarm(Timers::Entry& entry) { timers_.Disarm(entry); }
   // Calls `waiter->OnLoopStop()` in the last turn, unless StopsWaiting() comes before.
@@ -184,6 +190,7 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   Timers timers_;
   Clock::Monotonic now_;
   bool now_stale_ = true;
+  LineClock line_clock_;
   // Not zeroed: its memory is taken from the system when bytes are read.
   const std::unique_ptr<char[]> read_buffer_;
   std::string write_buffer_;

@@ -94,7 +94,7 @@ class FilterStarted final : public http::Filter {
   explicit FilterStarted(const Clock& clock) : clock_(clock) {}
   std::string_view name() const override { return "filter-started"; }
   http::Step Begin(http::Exchange& exchange) const override {
-    const auto now = clock_.Now();
+    const auto now = exchange.FilterBegan(clock_);
     if (const auto* times = exchange.Find<FilterTimes>()) {
       times->began = now;
     } else {
@@ -115,7 +115,8 @@ class FilterCompleted final : public http::Filter {
   std::string_view name() const override { return "filter-completed"; }
   http::Step Begin(http::Exchange& exchange) const override {
     const auto& times = exchange.Get<FilterTimes>();
-    auto now = times.ended ? *std::exchange(times.ended, std::nullopt) : clock_.Now();
+    auto now =
+        times.ended ? *std::exchange(times.ended, std::nullopt) : exchange.FilterBegan(clock_);
     const auto took = now - times.began;
     duration_.Observe(std::chrono::duration<double>(took).count());
     if (traced_) {
