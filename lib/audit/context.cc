@@ -1,6 +1,7 @@
 #include "apiserver/audit/context.h"
 
 #include <utility>
+#include <vector>
 
 #include "audit/packed_event.h"
 
@@ -11,20 +12,33 @@ AuditContext* AuditContextFrom(const Context& ctx) {
   return found ? found->get() : nullptr;
 }
 
-// Any thread. Does nothing if the request is not audited.
 void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value) {
+  AddAnnotations(ctx, {{key, value}});
+}
+
+// Any thread. Does nothing if the request is not audited.
+void AddAnnotations(const Context& ctx, std::initializer_list<Annotation> annotations) {
   AuditContext* const audit = AuditContextFrom(ctx);
   if (!audit || !audit->enabled()) return;
-  std::string earlier;
+  struct Refused {
+    Annotation second;
+    std::string first;
+  };
+  std::vector<Refused> refused;
   {
     auto collected = audit->collected_.Lock();
     Event& event = AuditContext::WholeOf(*collected).event;
-    const auto [at, added] = event.annotations.try_emplace(std::string(key), value);
-    if (added || at->second == value) return;
-    earlier = at->second;
+    for (const Annotation& one : annotations) {
+      const auto [at, added] = event.annotations.try_emplace(std::string(one.key), one.value);
+      if (!added && at->second != one.value) refused.push_back({one, at->second});
+    }
   }
-  Log(audit->log_, LogLevel::kWarning, "an audit annotation was set twice; the first value stays",
-      {{"key", std::string(key)}, {"first", std::move(earlier)}, {"second", std::string(value)}});
+  for (const Refused& one : refused) {
+    Log(audit->log_, LogLevel::kWarning, "an audit annotation was set twice; the first value stays",
+        {{"key", std::string(one.second.key)},
+         {"first", one.first},
+         {"second", std::string(one.second.value)}});
+  }
 }
 
 void LogImpersonatedUser(const Context& ctx, auth::UserInfoPtr user, std::string_view constraint) {
@@ -43,13 +57,16 @@ Level LevelOf(const Context& ctx) {
 
 // The time of construction becomes requestReceivedTimestamp.
 AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
-    : clock_(clock), log_(log) {
-  auto collected = collected_.Lock();
-  collected->whole->event.audit_id = std::move(audit_id);
-  collected->whole->event.request_received = clock.WallNow();
-}
+    : clock_(clock),
+      log_(log),
+      received_(clock.WallNow()),
+      collected_(std::move(audit_id), received_) {}
 
-AuditContext::Collected::Collected() : whole(std::make_unique<Collection>()) {}
+AuditContext::Collected::Collected(std::string audit_id, Clock::Wall received)
+    : whole(std::make_unique<Collection>()) {
+  whole->event.audit_id = std::move(audit_id);
+  whole->event.request_received = received;
+}
 
 AuditContext::Collected::~Collected() = default;
 
@@ -60,11 +77,6 @@ AuditContext::Collection& AuditContext::WholeOf(Collected& collected) {
     collected.packed.reset();
   }
   return *collected.whole;
-}
-
-Clock::Wall AuditContext::received() {
-  auto collected = collected_.Lock();
-  return WholeOf(*collected).event.request_received;
 }
 
 void AuditContext::SetCode(int code) {
@@ -82,11 +94,9 @@ void AuditContext::Pack() {
 }
 
 // The first call wins, so that the level cannot change between two stages.
-void AuditContext::Init(const RequestAuditConfig& config) {
-  auto collected = collected_.Lock();
-  if (initialized()) return;
+void AuditContext::Decide(const RequestAuditConfig& config, Collected& collected) {
   config_ = config;
-  WholeOf(*collected).event.level = config.level;
+  WholeOf(collected).event.level = config.level;
   // Pairs with the acquire in initialized(): config_ is read without the lock.
   initialized_.store(true, std::memory_order_release);
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,12 @@ namespace apiserver::inline v0::audit {
 // ("authorization.k8s.io/decision"), values short. The first value of a key is kept; another one is
 // dropped and logged. Any thread.
 void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
+// Adds several at once, which costs less.
+struct Annotation {
+  std::string_view key;
+  std::string_view value;
+};
+void AddAnnotations(const Context& ctx, std::initializer_list<Annotation> annotations);
 // Sets the impersonated user; the event's `user` stays the authenticated one. `constraint`: the
 // verb that allowed it under constrained impersonation, else empty. Any thread.
 void LogImpersonatedUser(const Context& ctx, auth::UserInfoPtr user,
@@ -51,7 +58,18 @@ class AuditContext {
   AuditContext(std::string audit_id, const Clock& clock, LogSink& log);
 
   // Sets the policy's decision; call it once. Before, everything is collected.
-  void Init(const RequestAuditConfig& config);
+  void Init(const RequestAuditConfig& config) {
+    InitWith(config, [](Event&) {});
+  }
+  // Does the same and, unless the decision was set before, calls `change` with the event under its
+  // lock, if the policy wants anything of the request.
+  template <class Change>
+  void InitWith(const RequestAuditConfig& config, Change change) {
+    auto collected = collected_.Lock();
+    if (initialized()) return;
+    Decide(config, *collected);
+    if (enabled()) change(WholeOf(*collected).event);
+  }
   bool initialized() const { return initialized_.load(std::memory_order_acquire); }
   // False if the policy has decided not to record the request.
   bool enabled() const { return !initialized() || config_.level != Level::kNone; }
@@ -83,28 +101,30 @@ class AuditContext {
     use(whole.event, whole.json);
   }
   // Returns when the request was received.
-  Clock::Wall received();
+  Clock::Wall received() const { return received_; }
   // Returns the event as it is now, for this stage. The last one may move it away.
   Event Snapshot(Stage stage, bool last = false);
 
  private:
   void SetStage(Event& event, Stage stage, std::optional<Clock::Wall> now) const;
-  friend void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
+  friend void AddAnnotations(const Context& ctx, std::initializer_list<Annotation> annotations);
   struct Collection {
     Event event;
     RequestJson json;
   };
   // One of them is null.
   struct Collected {
-    Collected();
+    Collected(std::string audit_id, Clock::Wall received);
     ~Collected();
     std::unique_ptr<Collection> whole;
     std::unique_ptr<const PackedEvent> packed;
   };
   static Collection& WholeOf(Collected& collected);
+  void Decide(const RequestAuditConfig& config, Collected& collected);
 
   const Clock& clock_;
   LogSink& log_;
+  const Clock::Wall received_;
   RequestAuditConfig config_;
   std::atomic<bool> initialized_{false};
   Guarded<Collected> collected_;

@@ -50,10 +50,8 @@ bool Evaluate(const Auditing& auditing, const http::Exchange& exchange, AuditCon
   audit::RequestAuditConfig config = auditing.policy().EvaluatePolicyRule(attributes);
   if (CarriesToken(attributes)) config.level = std::min(config.level, audit::Level::kMetadata);
   auditing.metrics().ObservePolicyLevel(config.level);
-  context.Init(config);
-  if (config.level == audit::Level::kNone) return false;
   const http::Request& request = exchange.request();
-  context.Visit([&](Event& event) {
+  context.InitWith(config, [&](Event& event) {
     event.verb = attributes.verb;
     event.request_uri = RedactedTarget(request.target);
     event.user_agent = UserAgentOf(request);
@@ -68,7 +66,7 @@ bool Evaluate(const Auditing& auditing, const http::Exchange& exchange, AuditCon
     ref.api_version = attributes.version;
     ref.subresource = attributes.subresource;
   });
-  return true;
+  return config.level != audit::Level::kNone;
 }
 
 // Annotates a slow request with where its time went: writeLatencyToAnnotation.

@@ -49,8 +49,8 @@ class Authorization final : public http::Filter {
       return InternalError(exchange, verdict.status());
     }
     const bool allowed = verdict->decision == auth::Decision::kAllow;
-    audit::AddAnnotation(exchange.ctx(), kDecisionAnnotation, allowed ? "allow" : "forbid");
-    audit::AddAnnotation(exchange.ctx(), kReasonAnnotation, verdict->reason);
+    audit::AddAnnotations(exchange.ctx(), {{kDecisionAnnotation, allowed ? "allow" : "forbid"},
+                                           {kReasonAnnotation, verdict->reason}});
     if (allowed) return http::Step::Next();
     // Browsers must not take the refusal, which repeats parts of the request, for a page.
     exchange.Set(response::NoSniff());
