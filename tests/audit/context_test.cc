@@ -87,6 +87,28 @@ TEST_CASE("audit: the first value of an annotation stays, and another one is log
         "an audit annotation was set twice; the first value stays key=k first=first second=second");
 }
 
+TEST_CASE("audit: of several annotations those stay that were set before", "[audit]") {
+  Audited one;
+  AddAnnotation(one.ctx, "k", "first");
+  AddAnnotations(one.ctx, {{"k", "second"}, {"other", "o"}, {"other", "o"}});
+  CHECK(one.audit->Snapshot(Stage::kPanic).annotations ==
+        std::map<std::string, std::string>{{"k", "first"}, {"other", "o"}});
+  REQUIRE(one.log.lines.size() == 1);
+  CHECK(one.log.lines[0].ends_with("key=k first=first second=second"));
+}
+
+TEST_CASE("audit: the first decision of the policy fills the event, unless it is None", "[audit]") {
+  Audited one;
+  one.audit->InitWith({.level = Level::kMetadata}, [](Event& event) { event.verb = "get"; });
+  one.audit->InitWith({.level = Level::kNone}, [](Event& event) { event.verb = "list"; });
+  CHECK(one.audit->enabled());
+  CHECK(one.audit->Snapshot(Stage::kResponseComplete).verb == "get");
+
+  Audited none;
+  none.audit->InitWith({.level = Level::kNone}, [](Event& event) { event.verb = "get"; });
+  CHECK(none.audit->Snapshot(Stage::kResponseComplete).verb.empty());
+}
+
 // TestLogImpersonatedUser's fields
 TEST_CASE("audit: an impersonated user stands beside who asked", "[audit]") {
   Audited one;
