@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
@@ -69,6 +70,53 @@ TEST_CASE("http: each filter begins with all requests of a piece, and ends their
   CHECK(client.ReadUntil("</3>").find("</1>") != std::string::npos);
   CHECK(journal.Text() == "a/1 a/2 a/3 b/1 b/2 b/3 h/1 h/2 h/3 ~b/1 ~b/2 ~b/3 ~a/1 ~a/2 ~a/3");
   CHECK(service.ends.AwaitCount(3));
+}
+
+// A clock that tells another time at each reading.
+class CountingClock final : public Clock {
+ public:
+  Monotonic Now() const override { return Monotonic(std::chrono::seconds(++readings_)); }
+  Wall WallNow() const override { return {}; }
+  int readings() const { return readings_; }
+
+ private:
+  mutable std::atomic<int> readings_{0};
+};
+
+TEST_CASE("http: requests in line share one reading of the clock a filter", "[http]") {
+  const CountingClock clock;
+  const CountingClock other;
+  Journal journal;
+  const auto read = [&](const char* name, const Clock& from, Exchange& exchange) {
+    const auto seconds = exchange.FilterBegan(from).time_since_epoch() / std::chrono::seconds(1);
+    journal.Add(name + std::to_string(seconds));
+  };
+  TestService service([&](Exchange& exchange) {
+    read("h", clock, exchange);
+    return Tell(exchange, PathOf(exchange));
+  });
+  for (const char* name : {"a", "b"}) {
+    service.AddFilter().begin = [&, name](Exchange& exchange) {
+      read(name, clock, exchange);
+      read(name, clock, exchange);
+      return Step::Next();
+    };
+  }
+  service.AddFilter().begin = [&](Exchange& exchange) {
+    read("o", other, exchange);
+    return Step::OnPool([] { return Step::Next(); });
+  };
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/2"));
+  REQUIRE(service.ends.AwaitCount(2));
+
+  // The handlers run alone, each with a reading of its own.
+  const auto lines = journal.lines();
+  CHECK(std::vector(lines.begin(), lines.begin() + 10) ==
+        std::vector<std::string>{"a1", "a1", "a1", "a1", "b2", "b2", "b2", "b2", "o1", "o1"});
+  CHECK(InOrder({lines.begin() + 10, lines.end()}) == std::vector<std::string>{"h3", "h4"});
 }
 
 TEST_CASE("http: a request that leaves the others at a filter holds none of them up", "[http]") {
