@@ -1,4 +1,4 @@
-# The warnings and sanitizers this project builds itself with; never exported to a host.
+# The warnings, code generation and sanitizers this project builds itself with; never exported to a host.
 add_library(apiserver_warnings INTERFACE)
 target_compile_options(apiserver_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
@@ -13,6 +13,13 @@ target_compile_options(apiserver_warnings INTERFACE
   # would find is looked for by tests/tidy (no loop outlives ... that its range needs).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>
   $<$<BOOL:${APISERVER_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  # What is too large for a few vector instructions is left to the C library, which knows the CPU. g++
+  # would write `rep movsq` and `rep stosq`, which on an Intel Xeon (Sapphire Rapids) copy at two fifths
+  # of the speed if the destination is not aligned to 8 bytes.
+  target_compile_options(apiserver_warnings INTERFACE
+    -mmemcpy-strategy=libcall:-1:noalign -mmemset-strategy=libcall:-1:noalign)
+endif()
 if(APISERVER_UNITY)
   # Sources that are included are headers to g++, which then warns of every anonymous namespace.
   target_compile_options(apiserver_warnings INTERFACE
