@@ -20,7 +20,10 @@ namespace {
 
 // Prefers HTTP/2, as Go's server does.
 constexpr std::string_view kServerAlpn("\x02h2\x08http/1.1", 12);
-constexpr char kDefaultCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
+// The order of crypto/tls. OpenSSL's own begins with AES-256, which takes a quarter more time.
+constexpr char kDefaultCiphers[] = "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20";
+constexpr char kSuitesOfTls13[] =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are OpenSSL's
 int SelectAlpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
@@ -153,8 +156,10 @@ Result<SslContext> NewServerContext(const KeyPair& pair, const Settings& setting
                                     const std::vector<Certificate>& client_authorities) {
   ASSIGN_OR_RETURN(SslContext context, NewContext(TLS_server_method()));
   RETURN_IF_ERROR(UsePair(context.get(), pair));
-  SSL_CTX_set_options(context.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
-  if (SSL_CTX_set_cipher_list(context.get(), settings.ciphers.c_str()) != 1 ||
+  // As in crypto/tls, clients that name ChaCha20 first have no fast AES and are given that.
+  SSL_CTX_set_options(context.get(), SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+  if (SSL_CTX_set_ciphersuites(context.get(), kSuitesOfTls13) != 1 ||
+      SSL_CTX_set_cipher_list(context.get(), settings.ciphers.c_str()) != 1 ||
       SSL_CTX_set_min_proto_version(context.get(), settings.min_version) != 1) {
     return SslError("tls: ciphers");
   }

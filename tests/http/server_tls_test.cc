@@ -330,6 +330,30 @@ TEST_CASE("http: versions and suites are those that were set", "[http]") {
   CHECK(handshake(chacha, TLS1_2_VERSION, "ECDHE-ECDSA-AES128-GCM-SHA256") == "none");
 }
 
+// crypto/tls: cipherSuitesPreferenceOrder, defaultCipherSuitesTLS13, isAESGCMPreferred
+TEST_CASE("http: the server chooses a suite as Go does, whatever the client's order", "[http]") {
+  TestService service(Hello);
+  TestServer server(service.service, Wire::kTlsHttp1, {.tls = NewServerTls(Pki().server).value()});
+  const auto chosen = [&](const char* of_tls13, const char* of_tls12) -> std::string {
+    TlsPeer peer(server.listener().port());
+    SSL_set_ciphersuites(peer.ssl(), of_tls13);
+    SSL_set_cipher_list(peer.ssl(), of_tls12);
+    if (*of_tls13 == 0) SSL_set_max_proto_version(peer.ssl(), TLS1_2_VERSION);
+    if (!peer.Handshake()) return "none";
+    return SSL_CIPHER_standard_name(SSL_get_current_cipher(peer.ssl()));
+  };
+
+  CHECK(chosen("TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256",
+               "ECDHE+AESGCM") == "TLS_AES_128_GCM_SHA256");
+  CHECK(chosen("TLS_AES_256_GCM_SHA384", "ECDHE+AESGCM") == "TLS_AES_256_GCM_SHA384");
+  CHECK(chosen("TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256", "ECDHE+AESGCM") ==
+        "TLS_CHACHA20_POLY1305_SHA256");
+  CHECK(chosen("", "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256") ==
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
+  CHECK(chosen("", "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-GCM-SHA256") ==
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256");
+}
+
 TEST_CASE("http: failed handshakes are told, with who and why", "[http][slow]") {
   Journal errors;
   TestService service(Hello);
