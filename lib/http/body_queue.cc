@@ -74,19 +74,20 @@ void BodyQueue::Pop() {
   first_ = own_bytes_ = 0;
 }
 
-std::size_t BodyQueue::TakeTo(std::span<char> out) {
+template <class Copy>
+std::size_t BodyQueue::TakeUpTo(std::size_t room, const Copy& copy) {
   std::size_t taken = 0;
-  while (taken < out.size() && first_ < pieces_.size()) {
+  while (taken < room && first_ < pieces_.size()) {
     std::string_view& text = pieces_[first_].text;
-    const std::size_t count = std::min(text.size(), out.size() - taken);
-    CopyBytes(text.substr(0, count), out.data() + taken);
+    const std::size_t count = std::min(text.size(), room - taken);
+    copy(text.substr(0, count));
     text.remove_prefix(count);
     taken += count;
     if (text.empty()) Pop();
   }
-  const std::size_t count = std::min(tail_.size() - tail_at_, out.size() - taken);
+  const std::size_t count = std::min(tail_.size() - tail_at_, room - taken);
   if (count > 0) {
-    CopyBytes(std::string_view(tail_).substr(tail_at_, count), out.data() + taken);
+    copy(std::string_view(tail_).substr(tail_at_, count));
     tail_at_ += count;
     taken += count;
     if (tail_at_ == tail_.size()) {
@@ -96,6 +97,18 @@ std::size_t BodyQueue::TakeTo(std::span<char> out) {
   }
   size_ -= taken;
   return taken;
+}
+
+std::size_t BodyQueue::TakeTo(std::span<char> out) {
+  char* to = out.data();
+  return TakeUpTo(out.size(), [&to](std::string_view text) {
+    CopyBytes(text, to);
+    to += text.size();
+  });
+}
+
+std::size_t BodyQueue::AppendTo(std::string& out, std::size_t room) {
+  return TakeUpTo(room, [&out](std::string_view text) { AppendBytes(text, out); });
 }
 
 void BodyQueue::Clear() {

@@ -28,6 +28,8 @@ class BodyQueue final : public ChunkWriter {
   void Append(Bytes bytes);
   // Moves bytes from the front to `out`; returns how many.
   std::size_t TakeTo(std::span<char> out);
+  // Appends up to `room` bytes from the front to `out`; returns how many.
+  std::size_t AppendTo(std::string& out, std::size_t room);
   // Charges the bytes that only this queue keeps, unless they are few. The charge is given back
   // when the queue is empty, not piece by piece.
   void Charge();
@@ -40,6 +42,9 @@ class BodyQueue final : public ChunkWriter {
 
  private:
   void Pop();
+  // Gives `copy` up to `room` bytes from the front, piece by piece.
+  template <class Copy>
+  std::size_t TakeUpTo(std::size_t room, const Copy& copy);
 
   FairShare::Charge charge_;
   std::size_t size_ = 0;

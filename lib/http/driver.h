@@ -117,6 +117,8 @@ class ExchangeDriver final : public Exchange,
   // Moves bytes of the answer to `out`. kWait: OnBodyReady follows. kEnd and kAbort may come with
   // bytes.
   Filled Fill(std::span<char> out);
+  // Does the same, and appends up to `room` bytes.
+  Filled FillTo(std::string& out, std::size_t room);
   UniqueFunction<void(std::unique_ptr<Tunnel>)> TakeOnOpen() { return std::move(on_open_); }
   // Lets Fill() give what `source` makes, after an upgrade.
   void Pour(std::unique_ptr<BodySource> source) { source_ = std::move(source); }
@@ -227,6 +229,9 @@ class ExchangeDriver final : public Exchange,
   void EndIfQuiet();
   void PullSource();
   void DropSource();
+  // Fills up to `room` bytes. `take` moves bytes of the queue behind those that are filled.
+  template <class Take>
+  Filled FillBy(std::size_t room, const Take& take);
   void KeepToLength(Filled& filled) const;
   std::unique_ptr<BodyCollector> NewCollector(const IncomingBody& body) const;
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);

@@ -201,16 +201,17 @@ bool ExchangeDriver::FetchBody() {
   return !source_dry_ || !queue_.empty() || !source_;
 }
 
-ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
+template <class Take>
+ExchangeDriver::Filled ExchangeDriver::FillBy(std::size_t room, const Take& take) {
   Filled filled;
   for (int pulls = 0;; ++pulls) {
-    filled.bytes += queue_.TakeTo(out.subspan(filled.bytes));
-    if (filled.bytes == out.size() && !queue_.empty()) break;
+    filled.bytes += take(filled.bytes);
+    if (filled.bytes == room && !queue_.empty()) break;
     if (!source_) {
       filled.state = source_aborted_ ? FillState::kAbort : FillState::kEnd;
       break;
     }
-    if (filled.bytes == out.size() || (filled.bytes > 0 && pulls >= kPullsAtOnce)) break;
+    if (filled.bytes == room || (filled.bytes > 0 && pulls >= kPullsAtOnce)) break;
     if (source_dry_ || pulls >= kPullsAtOnce) {
       filled.state = FillState::kWait;
       // More, but not now: others have their turn first.
@@ -223,6 +224,19 @@ ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
   queue_.Charge();
   if (kind_ == Kind::kStream && announced_ != kUnannounced) KeepToLength(filled);
   outcome_.response_bytes += filled.bytes;
+  return filled;
+}
+
+ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
+  return FillBy(out.size(), [&](std::size_t filled) { return queue_.TakeTo(out.subspan(filled)); });
+}
+
+// What KeepToLength() takes back is cut off.
+ExchangeDriver::Filled ExchangeDriver::FillTo(std::string& out, std::size_t room) {
+  const std::size_t before = out.size();
+  const Filled filled =
+      FillBy(room, [&](std::size_t bytes) { return queue_.AppendTo(out, room - bytes); });
+  out.resize(before + filled.bytes);
   return filled;
 }
 

@@ -186,10 +186,7 @@ bool Http1Server::PullTunnel(std::string& out, std::size_t limit) {
     return false;
   }
   if (!pouring_ || source_waits_) return false;
-  const std::size_t before = out.size();
-  out.resize(limit);
-  const auto filled = exchange_->Fill({out.data() + before, limit - before});
-  out.resize(before + filled.bytes);
+  const auto filled = exchange_->FillTo(out, limit - out.size());
   if (filled.state == ExchangeDriver::FillState::kEnd) {
     pouring_ = false;
     linger_ = true;
@@ -207,13 +204,7 @@ bool Http1Server::PullBody(std::string& out, std::size_t limit) {
   }
   if (source_waits_) return false;
   if (chunked_) return PullChunk(out, limit - out.size());
-  const std::size_t before = out.size();
-  const std::size_t room =
-      std::min(limit - before,
-               exchange_->kind() == ExchangeDriver::Kind::kSend ? exchange_->unsent_body() : limit);
-  out.resize(before + room);
-  const auto filled = exchange_->Fill({out.data() + before, room});
-  out.resize(before + filled.bytes);
+  const auto filled = exchange_->FillTo(out, limit - out.size());
   return Filled(filled.state, out);
 }
 
@@ -223,9 +214,8 @@ bool Http1Server::PullChunk(std::string& out, std::size_t room) {
   constexpr std::size_t kSizeBytes = 6;  // Four digits, CRLF.
   const std::size_t before = out.size();
   room = std::min(std::max<std::size_t>(room, 1024), kChunkBytes);
-  out.resize(before + kSizeBytes + room);
-  const auto filled = exchange_->Fill({out.data() + before + kSizeBytes, room});
-  out.resize(before + kSizeBytes + filled.bytes);
+  out.resize(before + kSizeBytes);
+  const auto filled = exchange_->FillTo(out, room);
   if (filled.bytes == 0) {
     out.resize(before);
   } else {
