@@ -51,6 +51,7 @@ class Http2Server final : public Protocol, public Http2Connection {
 
   nghttp2_session* session() override { return session_.get(); }
   Wire& wire() override { return wire_; }
+  SessionOutput& output() override { return output_; }
   bool TakesAnswer(Http2Stream& stream) override { return line_.TakesAnswer(stream); }
 
  private:
@@ -90,6 +91,7 @@ class Http2Server final : public Protocol, public Http2Connection {
   const std::shared_ptr<const ServerConfig> config_;
   const Origin origin_;
   Session session_;
+  SessionOutput output_;
   State state_ = State::kOpen;
   std::unique_ptr<Http2Stream> streams_;  // The newest first.
   const std::shared_ptr<ExchangeCount> count_ = std::make_shared<ExchangeCount>();
@@ -132,6 +134,9 @@ Callbacks Http2Server::NewCallbacks() {
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(
       made, [](nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
                void* user) { return Of(user).OnData(id, View(data, size)); });
+  nghttp2_session_callbacks_set_send_data_callback(
+      made, [](nghttp2_session*, nghttp2_frame*, const uint8_t* header, size_t,
+               nghttp2_data_source*, void* user) { return Of(user).output_.EndData(header); });
   nghttp2_session_callbacks_set_on_frame_send_callback(
       made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
         return Of(user).OnFrameSent(*frame);
@@ -189,7 +194,7 @@ void Http2Server::Produce(std::string& out, std::size_t limit) {
   if (discard_until_ && wire_.loop()->now() >= *discard_until_) EndDiscarding();
   StartArrived();
   line_.BeginOutput();
-  const bool sent = SendTo(session_.get(), out, limit);
+  const bool sent = output_.Send(session_.get(), out, limit);
   line_.EndOutput();
   line_.EndSent();
   if (!sent) {

@@ -15,10 +15,10 @@ namespace {
 constexpr std::int32_t kWantedBodyWindow = 256 << 10;
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's
-ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* out,
+ssize_t ReadBody(nghttp2_session* /*session*/, std::int32_t /*id*/, std::uint8_t* /*out*/,
                  std::size_t size, std::uint32_t* flags, nghttp2_data_source* source,
                  void* /*user*/) {
-  return static_cast<Http2Stream*>(source->ptr)->Read({reinterpret_cast<char*>(out), size}, *flags);
+  return static_cast<Http2Stream*>(source->ptr)->Read(size, *flags);
 }
 
 }  // namespace
@@ -95,12 +95,14 @@ void Http2Stream::SubmitAnswer() {
   if (close) connection_.Drain();
 }
 
-ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
+ssize_t Http2Stream::Read(std::size_t size, std::uint32_t& flags) {
   if (dry_ || !exchange) {
     order_ = Order::kDeferred;
     return NGHTTP2_ERR_DEFERRED;
   }
-  const auto filled = exchange->Fill(out);
+  SessionOutput& output = connection_.output();
+  const auto filled = exchange->FillTo(output.BeginData(), size);
+  flags |= NGHTTP2_DATA_FLAG_NO_COPY;
   switch (filled.state) {
     case ExchangeDriver::FillState::kData:
       break;
@@ -113,6 +115,7 @@ ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
         flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
         break;
       }
+      output.DropData();
       order_ = Order::kDeferred;
       return NGHTTP2_ERR_DEFERRED;
     case ExchangeDriver::FillState::kEnd:
@@ -121,8 +124,9 @@ ssize_t Http2Stream::Read(std::span<char> out, std::uint32_t& flags) {
       break;
     case ExchangeDriver::FillState::kAbort:
       aborted_ = true;
-      if (filled.bytes == 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-      break;
+      if (filled.bytes > 0) break;
+      output.DropData();
+      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
   return static_cast<ssize_t>(filled.bytes);
 }

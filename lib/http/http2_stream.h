@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "http/driver.h"
 #include "http/nghttp2_session.h"
 #include "http/protocol.h"
+#include "http/session_output.h"
 
 namespace apiserver::inline v0::http {
 
@@ -21,6 +21,7 @@ class Http2Connection {
  public:
   virtual nghttp2_session* session() = 0;
   virtual Wire& wire() = 0;
+  virtual SessionOutput& output() = 0;
   // Begins a graceful GOAWAY.
   virtual void Drain() = 0;
   // Returns whether the connection calls SubmitAnswer() of `stream` itself, before its next output.
@@ -48,8 +49,9 @@ class Http2Stream final : public ServerStream {
   void SubmitAnswer();
   // Called when nghttp2 has sent a head.
   void OnHeadSent();
-  // Gives nghttp2 the DATA of the answer.
-  ssize_t Read(std::span<char> out, std::uint32_t& flags);
+  // Puts the next DATA frame of the answer, of up to `size` bytes, into the connection's output.
+  // Returns what a data source returns.
+  ssize_t Read(std::size_t size, std::uint32_t& flags);
   // Returns whether a body is being sent.
   bool sending() const { return sending_ && !ended_; }
   // Returns whether the body's source has nothing to send now.
