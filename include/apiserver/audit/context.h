@@ -25,11 +25,12 @@ namespace apiserver::inline v0::audit {
 // ("authorization.k8s.io/decision"), values short. The first value of a key is kept; another one is
 // dropped and logged. Any thread.
 void AddAnnotation(const Context& ctx, std::string_view key, std::string_view value);
-// Adds several at once, which costs less.
+// An annotation of an event.
 struct Annotation {
   std::string_view key;
   std::string_view value;
 };
+// Adds several at once, which costs less. Any thread.
 void AddAnnotations(const Context& ctx, std::initializer_list<Annotation> annotations);
 // Sets the impersonated user; the event's `user` stays the authenticated one. `constraint`: the
 // verb that allowed it under constrained impersonation, else empty. Any thread.
