@@ -27,11 +27,15 @@ bool UsesExec(const ClientConfig& config) {
 
 ExecAuthenticator::~ExecAuthenticator() { assert(state_.Lock()->stopped); }
 
-ExecAuthenticator::Credentials ExecAuthenticator::CachedIn(const State& state) const {
-  const bool replaced = state.run && state.refused;
-  if (state.cached == nullptr || replaced) return nullptr;
+ExecAuthenticator::Credentials ExecAuthenticator::UnexpiredIn(const State& state) const {
+  if (state.cached == nullptr) return nullptr;
   const auto& expires = state.cached->expires;
   return expires && clock_.WallNow() > *expires ? nullptr : state.cached;
+}
+
+ExecAuthenticator::Credentials ExecAuthenticator::CachedIn(const State& state) const {
+  const bool replaced = state.run && state.refused;
+  return replaced ? nullptr : UnexpiredIn(state);
 }
 
 ExecAuthenticator::Credentials ExecAuthenticator::Cached() const {
@@ -85,9 +89,10 @@ Result<ExecAuthenticator::Credentials> ExecAuthenticator::Get(const Context& ctx
 
 void ExecAuthenticator::Refuse(const Credentials& credentials) {
   const auto state = state_.Lock();
-  if (state->stopped || state->run || state->cached != credentials) return;
+  if (state->stopped || state->cached != credentials) return;
+  // A run that has just brought them goes on to another one.
   state->refused = true;
-  BeginRun(*state);
+  if (!state->run) BeginRun(*state);
 }
 
 void ExecAuthenticator::Stop() {
@@ -139,13 +144,15 @@ void ExecAuthenticator::RunUntilAnswered() {
     const std::size_t count = Settle(outcome);
     Answer(outcome, count);
     const auto state = state_.Lock();
-    if (state->waiters.empty() || state->stopped) {
+    const bool wanted = !state->waiters.empty() || state->refused;
+    if (!wanted || state->stopped) {
       state->run.reset();
       state->thread = {};
       state_.NotifyAll();
       return;
     }
-    // They came after the outcome, or after the run that nobody wanted any more was cancelled.
+    // They came, or credentials were refused, after the outcome; or the run that nobody wanted any
+    // more was cancelled.
     run = Context::Child(Context::Background());
     state->run = run;
   }
@@ -175,7 +182,7 @@ void ExecAuthenticator::Answer(const Result<Credentials>& outcome, std::size_t c
       next = std::move(state->waiters.front());
       state->waiters.pop_front();
       // As client-go: refused credentials stay in use if they cannot be replaced.
-      cached = CachedIn(*state);
+      cached = UnexpiredIn(*state);
     }
     next->done(outcome.ok() || cached == nullptr ? outcome : Result<Credentials>(cached));
   }

@@ -69,6 +69,9 @@ class ExecAuthenticator final : public std::enable_shared_from_this<ExecAuthenti
     bool stopped = false;
   };
 
+  // Returns the credentials unless they have expired; null: there are none.
+  Credentials UnexpiredIn(const State& state) const;
+  // Does the same, and returns null as well while refused ones are replaced.
   Credentials CachedIn(const State& state) const;
   void BeginRun(State& state);
   void Abandon(const std::shared_ptr<Waiter>& waiter);

@@ -96,6 +96,21 @@ TEST_CASE("client: a plug-in runs again, once, when a server refuses its credent
   CHECK(plug_in.runs() == runs);
 }
 
+TEST_CASE("client: credentials may be refused as soon as they are there", "[client]") {
+  const ScriptedPlugIn plug_in(ScriptedPlugIn::Printing(R"("token":"first")"));
+  OwnedExecAuthenticator authenticator(plug_in.config(), {});
+  Notification refused;
+  authenticator->Start(Context::Background(), [&](Result<ExecAuthenticator::Credentials> got) {
+    plug_in.Become(ScriptedPlugIn::Printing(R"("token":"second")"));
+    authenticator->Refuse(*got);
+    refused.Notify();
+  });
+  refused.Wait();
+
+  CHECK(Answered(authenticator) == "second");
+  CHECK(plug_in.runs() == 2);
+}
+
 TEST_CASE("client: a plug-in runs once for all that wait", "[client]") {
   const ScriptedPlugIn plug_in("sleep 0.2\n" + ScriptedPlugIn::Printing(R"("token":"t")"));
   OwnedExecAuthenticator authenticator(plug_in.config(), {});
