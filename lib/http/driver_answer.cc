@@ -231,7 +231,7 @@ ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
   return FillBy(out.size(), [&](std::size_t filled) { return queue_.TakeTo(out.subspan(filled)); });
 }
 
-// What KeepToLength() takes back is cut off.
+// Cuts off the bytes that KeepToLength() takes back.
 ExchangeDriver::Filled ExchangeDriver::FillTo(std::string& out, std::size_t room) {
   const std::size_t before = out.size();
   const Filled filled =

@@ -77,7 +77,6 @@ class CountingClock final : public Clock {
  public:
   Monotonic Now() const override { return Monotonic(std::chrono::seconds(++readings_)); }
   Wall WallNow() const override { return {}; }
-  int readings() const { return readings_; }
 
  private:
   mutable std::atomic<int> readings_{0};
