@@ -227,11 +227,12 @@ class ExchangeDriver final : public Exchange,
   bool RunHead(const Filter& filter);
   // Calls End of the filters once the answer is over and no step runs.
   void EndIfQuiet();
-  void PullSource();
+  void PullSource(ChunkWriter& out);
   void DropSource();
-  // Fills up to `room` bytes. `take` moves bytes of the queue behind those that are filled.
-  template <class Take>
-  Filled FillBy(std::size_t room, const Take& take);
+  // Fills up to `room` bytes. `take` moves bytes of the queue behind those that are filled;
+  // `pull_for` pulls the source, and returns how many bytes it has put there without the queue.
+  template <class Take, class PullFor>
+  Filled FillBy(std::size_t room, const Take& take, const PullFor& pull_for);
   void KeepToLength(Filled& filled) const;
   std::unique_ptr<BodyCollector> NewCollector(const IncomingBody& body) const;
   void AwaitDecodingRoom(std::size_t bytes, Resume resume);

@@ -5,6 +5,7 @@
 
 #include "apiserver/base/field_path.h"
 #include "http/driver.h"
+#include "http/frame_writer.h"
 #include "http/http1_head.h"
 
 // The answer of an exchange: which thread may give it, how the transport takes it, and its end.
@@ -14,6 +15,9 @@ namespace {
 // The calls of a BodySource before other connections have their turn: it may write little at a
 // time.
 constexpr int kPullsAtOnce = 64;
+// With less room than this a frame that has bytes is sent as it is: what a source made for the rest
+// of it would mostly have to wait in the queue.
+constexpr std::size_t kRoomPulledFor = 2 << 10;
 
 const Status& Cancelled() {
   static const Status status(Reason::kTimeout, "context canceled");
@@ -196,13 +200,14 @@ bool ExchangeDriver::RunHead(const Filter& filter) {
 }
 
 bool ExchangeDriver::FetchBody() {
-  if (source_ && !source_dry_ && queue_.empty()) PullSource();
+  if (source_ && !source_dry_ && queue_.empty()) PullSource(queue_);
   queue_.Charge();
   return !source_dry_ || !queue_.empty() || !source_;
 }
 
-template <class Take>
-ExchangeDriver::Filled ExchangeDriver::FillBy(std::size_t room, const Take& take) {
+template <class Take, class PullFor>
+ExchangeDriver::Filled ExchangeDriver::FillBy(std::size_t room, const Take& take,
+                                              const PullFor& pull_for) {
   Filled filled;
   for (int pulls = 0;; ++pulls) {
     filled.bytes += take(filled.bytes);
@@ -211,15 +216,19 @@ ExchangeDriver::Filled ExchangeDriver::FillBy(std::size_t room, const Take& take
       filled.state = source_aborted_ ? FillState::kAbort : FillState::kEnd;
       break;
     }
-    if (filled.bytes == room || (filled.bytes > 0 && pulls >= kPullsAtOnce)) break;
+    const std::size_t left = room - filled.bytes;
+    if (left == 0) break;
+    if (filled.bytes > 0 && (left < kRoomPulledFor || pulls >= kPullsAtOnce)) break;
     if (source_dry_ || pulls >= kPullsAtOnce) {
       filled.state = FillState::kWait;
       // More, but not now: others have their turn first.
       if (!source_dry_) Waker(*loop_, weak_from_this()).Wake();
       break;
     }
-    PullSource();
-    if (source_ && !source_dry_ && queue_.empty()) pulls = kPullsAtOnce - 1;
+    const std::size_t before = filled.bytes;
+    filled.bytes += pull_for(filled.bytes);
+    const bool made = filled.bytes > before || !queue_.empty();
+    if (source_ && !source_dry_ && !made) pulls = kPullsAtOnce - 1;
   }
   queue_.Charge();
   if (kind_ == Kind::kStream && announced_ != kUnannounced) KeepToLength(filled);
@@ -228,14 +237,22 @@ ExchangeDriver::Filled ExchangeDriver::FillBy(std::size_t room, const Take& take
 }
 
 ExchangeDriver::Filled ExchangeDriver::Fill(std::span<char> out) {
-  return FillBy(out.size(), [&](std::size_t filled) { return queue_.TakeTo(out.subspan(filled)); });
+  const auto take = [&](std::size_t filled) { return queue_.TakeTo(out.subspan(filled)); };
+  return FillBy(out.size(), take, [this](std::size_t /*filled*/) {
+    PullSource(queue_);
+    return std::size_t{0};
+  });
 }
 
 // Cuts off the bytes that KeepToLength() takes back.
 ExchangeDriver::Filled ExchangeDriver::FillTo(std::string& out, std::size_t room) {
   const std::size_t before = out.size();
-  const Filled filled =
-      FillBy(room, [&](std::size_t bytes) { return queue_.AppendTo(out, room - bytes); });
+  const auto take = [&](std::size_t filled) { return queue_.AppendTo(out, room - filled); };
+  const Filled filled = FillBy(room, take, [&](std::size_t bytes) {
+    FrameWriter frame(out, room - bytes, queue_);
+    PullSource(frame);
+    return frame.bytes();
+  });
   out.resize(before + filled.bytes);
   return filled;
 }
@@ -249,10 +266,10 @@ void ExchangeDriver::KeepToLength(Filled& filled) const {
   if (longer || shorter) filled.state = FillState::kAbort;
 }
 
-void ExchangeDriver::PullSource() {
+void ExchangeDriver::PullSource(ChunkWriter& out) {
   Pull pulled = Pull::kAbort;
   try {
-    pulled = source_->Next(queue_, Waker(*loop_, weak_from_this()));
+    pulled = source_->Next(out, Waker(*loop_, weak_from_this()));
   } catch (...) {
     outcome_.error = CaughtError("body source");
   }
