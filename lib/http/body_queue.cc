@@ -19,6 +19,12 @@ constexpr std::size_t kChargedMin = 4 << 10;
 
 }  // namespace
 
+void ChunkWriter::Gather(const std::function<void(std::string& text)>& append) {
+  std::string text;
+  append(text);
+  Take(std::move(text));
+}
+
 std::size_t BodyQueue::room() const {
   const std::size_t room = charge_.ShareIsOver() ? kRoomWhenShort : kRoom;
   return size_ < room ? room - size_ : 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,22 @@ class FrameWriter final : public ChunkWriter {
   void Write(std::shared_ptr<const void> owner, std::string_view shared) override {
     if (!Fits(shared.size())) return queue_.Write(std::move(owner), shared);
     Put(shared);
+  }
+  // Parts that end behind the frame's room are moved to the queue.
+  void Gather(const std::function<void(std::string& text)>& append) override {
+    if (!queue_.empty() || left_ == 0) return ChunkWriter::Gather(append);
+    const std::size_t before = frame_.size();
+    try {
+      append(frame_);
+      const std::size_t end = before + std::min(frame_.size() - before, left_);
+      if (end < frame_.size()) queue_.Write(std::string_view(frame_).substr(end));
+      frame_.resize(end);
+      left_ -= end - before;
+      bytes_ += end - before;
+    } catch (...) {
+      frame_.resize(before);
+      throw;
+    }
   }
 
   // Returns how many bytes the frame got.

@@ -368,6 +368,14 @@ Clock::Monotonic Loop::now() {
   return now_;
 }
 
+std::string& Loop::write_buffer() {
+  if (write_buffer_.capacity() > 4 * kWriteBufferBytes) {
+    write_buffer_ = {};
+    write_buffer_.reserve(kWriteBufferBytes);
+  }
+  return write_buffer_;
+}
+
 // The time until the next timer. nullopt: none is armed.
 std::optional<std::chrono::nanoseconds> Loop::UntilTimer() {
   const auto next = timers_.Next();

@@ -105,8 +105,9 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void StopsWaiting(const std::shared_ptr<LoopWaiter>& waiter) { waiters_.erase(waiter); }
   // The buffer for one read. Its contents are valid until the next one.
   std::span<char> read_buffer() { return {read_buffer_.get(), kReadBufferBytes}; }
-  // The buffer that output is put together in. It is empty between flushes.
-  std::string& write_buffer() { return write_buffer_; }
+  // The buffer that output is put together in. It is empty between flushes, when it gives back what
+  // an unusually long output has added to its memory.
+  std::string& write_buffer();
   // The buffer that TLS records are put together in, for one send. It is empty between writes.
   std::string& record_buffer() { return record_buffer_; }
   // Returns the `T` of this loop, which the first call makes as T(*this): an object of another room

@@ -58,10 +58,12 @@ class DocumentBody final : public http::BodySource {
       out.Take(std::exchange(begun_, {}));
       return http::Pull::kMore;
     }
-    std::string piece;
-    piece.reserve(out.room() + kUsualPartBytes);
-    const bool more = document_->AppendTo(piece, out.room());
-    out.Take(std::move(piece));
+    bool more = true;
+    out.Gather([&](std::string& text) {
+      const std::size_t wanted = text.size() + out.room();
+      if (text.empty()) text.reserve(wanted + kUsualPartBytes);
+      more = document_->AppendTo(text, wanted);
+    });
     return more ? http::Pull::kMore : http::Pull::kEnd;
   }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "apiserver/base/memory_budget.h"
@@ -44,11 +45,12 @@ TEST_CASE("http: bytes that fit into a frame do not pass through the queue", "[h
   frame.writer.Write("abc");
   frame.writer.Take("de");
   Share(frame.writer, "fg");
+  frame.writer.Gather([](std::string& text) { text += "hi"; });
 
-  CHECK(frame.text == "headerabcdefg");
+  CHECK(frame.text == "headerabcdefghi");
   CHECK(frame.queue.empty());
-  CHECK(frame.writer.bytes() == 7);
-  CHECK(frame.writer.room() == 3);
+  CHECK(frame.writer.bytes() == 9);
+  CHECK(frame.writer.room() == 1);
 }
 
 TEST_CASE("http: bytes that find no room in a frame wait, and those after them too", "[http]") {
@@ -57,6 +59,10 @@ TEST_CASE("http: bytes that find no room in a frame wait, and those after them t
 
   SECTION("copied") {
     frame.writer.Write("cdef");
+    CHECK(frame.text == "headerabcd");
+  }
+  SECTION("gathered") {
+    frame.writer.Gather([](std::string& text) { text += "cdef"; });
     CHECK(frame.text == "headerabcd");
   }
   SECTION("taken: they are not cut") {
@@ -68,8 +74,24 @@ TEST_CASE("http: bytes that find no room in a frame wait, and those after them t
     CHECK(frame.text == "headerab");
   }
   frame.writer.Write("g");
+  frame.writer.Gather([](std::string& text) { text += "h"; });
 
-  CHECK(frame.text.substr(6) + frame.Rest() == "abcdefg");
+  CHECK(frame.text.substr(6) + frame.Rest() == "abcdefgh");
+}
+
+TEST_CASE("http: what a gathering that throws has appended is taken back", "[http]") {
+  Frame frame(10);
+  frame.writer.Write("ab");
+  const auto fail = [](std::string& text) {
+    text += "lost";
+    throw std::runtime_error("no more");
+  };
+
+  CHECK_THROWS_AS(frame.writer.Gather(fail), std::runtime_error);
+
+  CHECK(frame.text == "headerab");
+  CHECK(frame.writer.bytes() == 2);
+  CHECK(frame.queue.empty());
 }
 
 TEST_CASE("http: a frame and the queue behind it hold all bytes in order", "[http]") {
@@ -82,15 +104,18 @@ TEST_CASE("http: a frame and the queue behind it hold all bytes in order", "[htt
     for (std::size_t i = below(12); i > 0; --i) {
       const std::string part(below(1200), static_cast<char>('a' + i));
       all += part;
-      switch (below(3)) {
+      switch (below(4)) {
         case 0:
           frame.writer.Write(part);
           break;
         case 1:
           frame.writer.Take(part);
           break;
-        default:
+        case 2:
           Share(frame.writer, part);
+          break;
+        default:
+          frame.writer.Gather([&part](std::string& text) { text += part; });
       }
     }
     REQUIRE(frame.writer.bytes() <= room);

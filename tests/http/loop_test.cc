@@ -194,6 +194,16 @@ TEST_CASE("http: a loop without a thread flushes all connections at once", "[htt
   CHECK(done.lines().size() == 20);
 }
 
+TEST_CASE("http: a loop does not keep the memory of an output that was unusually long", "[http]") {
+  const auto loop = Loop::Create(NullLogSink());
+  const std::size_t usual = loop->write_buffer().capacity();
+  loop->write_buffer().reserve(kMegabyte);
+
+  CHECK(loop->write_buffer().capacity() == usual);
+  loop->write_buffer().reserve(usual + 1);
+  CHECK(loop->write_buffer().capacity() > usual);
+}
+
 // A descriptor that is ready to be read, and output that it leads to.
 struct ReadyConnection final : FdEvents, Flushable {
   ReadyConnection(const std::shared_ptr<Loop>& l, Journal& j)

@@ -107,8 +107,8 @@ using FilterChain = std::vector<std::unique_ptr<const Filter>>;
 using Handler = std::function<Step(Exchange&)>;
 
 // Takes the bytes that a BodySource makes. room() says how many are welcome now; it is small while
-// answers take up all their memory. Take() avoids a copy of bytes made for this answer alone. Used
-// within BodySource::Next, on its thread; no method blocks.
+// answers take up all their memory. Take() and Gather() avoid a copy of bytes made for this answer
+// alone. Used within BodySource::Next, on its thread; no method blocks.
 class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
@@ -116,6 +116,10 @@ class ChunkWriter {
   virtual void Write(std::string_view copied) = 0;  // Copies the bytes.
   virtual void Take(std::string owned) = 0;         // Sends the string itself.
   virtual void Write(std::shared_ptr<const void> owner, std::string_view shared) = 0;
+  // Calls `append` once, which appends about room() bytes, put together from many parts, to the
+  // text it is given, and changes nothing that is there. What it throws is passed on, and nothing
+  // is written then.
+  virtual void Gather(const std::function<void(std::string& text)>& append);
 };
 // Tells whether and when a body is asked again.
 enum class Pull : std::uint8_t {
