@@ -9,29 +9,28 @@
 namespace apiserver::v0::storage {
 namespace {
 
-watch::Event NewEvent(watch::EventType type, runtime::ObjectPtr object,
-                      const std::string& resource_version) {
-  watch::Event event;
-  event.type = type;
-  event.object = std::move(object);
-  event.resource_version = resource_version;
-  return event;
-}
-
 // Tells if a watcher saw the object before a change, and if it sees it now.
 struct Seen {
   bool now = false;
   bool before = false;
 };
 
+void Append(watch::EventType type, const runtime::ObjectPtr& object,
+            const std::string& resource_version, std::vector<watch::Event>& events) {
+  watch::Event& event = events.emplace_back();
+  event.type = type;
+  event.object = object;
+  event.resource_version = resource_version;
+}
+
 // An object that begins to match was never shown to this watcher, so its change is ADDED; one that
 // ceases to match is DELETED, with its former content.
 void AppendEvent(const Change& change, const Seen& seen, std::vector<watch::Event>& events) {
   if (seen.now) {
     const auto type = seen.before ? watch::EventType::kModified : watch::EventType::kAdded;
-    events.push_back(NewEvent(type, change.now, change.resource_version));
+    Append(type, change.now, change.resource_version, events);
   } else if (seen.before) {
-    events.push_back(NewEvent(watch::EventType::kDeleted, change.before, change.resource_version));
+    Append(watch::EventType::kDeleted, change.before, change.resource_version, events);
   }
 }
 

@@ -17,10 +17,10 @@ namespace apiserver::inline v0::storage {
 using KeptPredicate = std::unique_ptr<const SelectionPredicate>;
 KeptPredicate Keep(const SelectionPredicate& predicate);
 
-// One change of one key.
+// One change of one key. Its members must outlive the call that it is given to.
 struct Change {
-  runtime::ObjectPtr now;     // Null: the object was deleted.
-  runtime::ObjectPtr before;  // Null: the object was created.
+  const runtime::ObjectPtr& now;     // Null: the object was deleted.
+  const runtime::ObjectPtr& before;  // Null: the object was created.
   const std::string& resource_version;
 };
 // Turns changes into the events that a watch with a predicate sees. An object that ceases to match

@@ -11,6 +11,15 @@
 namespace apiserver::v0::storage::cacher {
 namespace {
 
+// The events that a watch is mostly given at once, at the most.
+constexpr std::size_t kEventsUsual = 16;
+
+// Returns whether an object of `change` cannot be used.
+bool HasCorruption(const Change& change) {
+  return (change.now && !change.now->unusable.ok()) ||
+         (change.before && !change.before->unusable.ok());
+}
+
 // Returns why `change` cannot be shown. Without a selector the object before it is not looked at.
 Status CorruptionOf(const Change& change, bool select_all) {
   if (change.now && !change.now->unusable.ok()) return NewCorruptEvent(change.now->unusable, false);
@@ -120,13 +129,17 @@ Result<ChangeLog::Cursor::Read> CacheStream::Read(std::size_t events_max,
                                                   std::vector<watch::Event>& events,
                                                   const Waker& waker) {
   const store::WatchScope& scope = start_.scope;
+  const runtime::ObjectPtr none;
   Status refused;
   const auto read = cursor_->Next(events_max, waker, [&](const ChangeRef& change) {
     if (change->revision <= start_.after || !scope.Covers(change->key())) return;
-    if (refused.ok()) refused = CorruptionOf(*change, scope.predicate == nullptr);
+    if (refused.ok() && HasCorruption(*change)) {
+      refused = CorruptionOf(*change, scope.predicate == nullptr);
+    }
     if (!refused.ok()) return;
-    const auto object = [](const EntryRef& entry) {
-      return entry ? entry->object : runtime::ObjectPtr();
+    if (events.capacity() == 0) events.reserve(std::min(events_max, kEventsUsual));
+    const auto object = [&none](const EntryRef& entry) -> const runtime::ObjectPtr& {
+      return entry ? entry->object : none;
     };
     const storage::Change what{object(change->now), object(change->before), change->version};
     refused = maker_.Add(ctx_, what, events);

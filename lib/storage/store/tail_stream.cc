@@ -22,21 +22,22 @@ Status TailReader::Append(const Context& ctx, const kv::Event& event,
                       "\", modRevision=" + std::to_string(event.kv.mod_revision) + ")");
   }
   const std::string version = std::to_string(event.kv.mod_revision);
-  Change change{nullptr, nullptr, version};
+  runtime::ObjectPtr now;
+  runtime::ObjectPtr before;
   if (put) {
-    auto now = decode_(event.kv.key, event.kv.value, event.kv.mod_revision);
-    if (!now.ok()) return NewCorruptEvent(now.status(), false);
-    change.now = *std::move(now);
+    auto decoded = decode_(event.kv.key, event.kv.value, event.kv.mod_revision);
+    if (!decoded.ok()) return NewCorruptEvent(decoded.status(), false);
+    now = *std::move(decoded);
   }
   if (put && scope_.predicate == nullptr) {
     // The object before is not looked at, so it need not even be readable.
-    if (event.previous.value != nullptr) change.before = change.now;
+    if (event.previous.value != nullptr) before = now;
   } else if (event.previous.value != nullptr) {
-    auto before = decode_(event.kv.key, event.previous.value, event.previous.mod_revision);
-    if (!before.ok()) return NewCorruptEvent(before.status(), !put);
-    change.before = *std::move(before);
+    auto decoded = decode_(event.kv.key, event.previous.value, event.previous.mod_revision);
+    if (!decoded.ok()) return NewCorruptEvent(decoded.status(), !put);
+    before = *std::move(decoded);
   }
-  return maker_.Add(ctx, change, events);
+  return maker_.Add(ctx, {now, before, version}, events);
 }
 
 Status TailReader::Interpret(const Status& error) const {
