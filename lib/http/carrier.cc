@@ -306,7 +306,8 @@ void Carrier::WriteSome() {
     out.clear();
     if (!all) return;
   }
-  MarkDirty();
+  // The rest comes behind the other connections, and what arrives is looked at in between.
+  MarkNews();
 }
 
 void Carrier::SettleTurn() {

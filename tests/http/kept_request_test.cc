@@ -84,7 +84,7 @@ TEST_CASE("http: a request whose path would move is not packed", "[http]") {
 }
 
 TEST_CASE("http: the end of a stream whose request rested is told the whole request", "[http]") {
-  const Wire wire = GENERATE(Wire::kHttp1, Wire::kHttp2);
+  const http_test::Wire wire = GENERATE(http_test::Wire::kHttp1, http_test::Wire::kHttp2);
   TestService service([](Exchange& exchange) {
     exchange.LetRequestRest();
     exchange.writer().Stream({}, std::make_unique<Idle>());
