@@ -6,16 +6,16 @@
 
 namespace apiserver::v0::response {
 
-// The object is compared by its address, which stays its own while the slot keeps it.
-bool EventLines::Slot::Has(const watch::Event& event, const Form& form) const {
-  return object == event.object && type == event.type && kind == form.target.kind &&
-         negotiated.type == form.negotiated.type && negotiated.shape == form.negotiated.shape &&
-         resource_version == event.resource_version && version == form.target.version &&
-         negotiated.meta_version == form.negotiated.meta_version;
+// The object is compared by its address, which stays its own while the slot keeps it, and so is the
+// form first: the watches of a loop share most.
+bool EventLines::Slot::Has(const watch::Event& event, const EventFormPtr& wanted) const {
+  return object == event.object && type == event.type &&
+         (form == wanted || form->LooksLike(*wanted)) && resource_version == event.resource_version;
 }
 
 // Each event has one place: a search would cost more than another line does.
-EventLines::Slot& EventLines::SlotOf(Slots& slots, const watch::Event& event, const Form& form) {
+EventLines::Slot& EventLines::SlotOf(Slots& slots, const watch::Event& event,
+                                     const EventForm& form) {
   auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(event.object.get()));
   bits ^= static_cast<std::uint64_t>(event.type) << 1 ^
           static_cast<std::uint64_t>(form.negotiated.type) << 2;
@@ -25,26 +25,24 @@ EventLines::Slot& EventLines::SlotOf(Slots& slots, const watch::Event& event, co
 }
 
 // The first watch only leaves a note: for the only watch of a resource nothing is copied.
-EventLines::Found EventLines::Find(const watch::Event& event, const Form& form) {
+EventLines::Found EventLines::Find(const watch::Event& event, const EventFormPtr& form) {
   if (!slots_) {
     DropWhenIdle();
     slots_ = std::make_unique<Slots>();
   }
   used_ = true;
-  Slot& slot = SlotOf(*slots_, event, form);
+  Slot& slot = SlotOf(*slots_, event, *form);
   if (slot.Has(event, form)) return {.line = slot.line, .wanted = slot.line.empty()};
   slot = {.type = event.type,
           .object = event.object,
           .resource_version = event.resource_version,
-          .kind = form.target.kind,
-          .version = form.target.version,
-          .negotiated = form.negotiated};
+          .form = form};
   return {};
 }
 
-void EventLines::Keep(const watch::Event& event, const Form& form, std::string_view line) {
+void EventLines::Keep(const watch::Event& event, const EventFormPtr& form, std::string_view line) {
   if (!slots_ || line.size() > kLineBytesMax) return;
-  Slot& slot = SlotOf(*slots_, event, form);
+  Slot& slot = SlotOf(*slots_, event, *form);
   if (slot.Has(event, form)) slot.line = line;
 }
 

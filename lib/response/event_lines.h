@@ -9,8 +9,7 @@
 
 #include "apiserver/base/executor.h"
 #include "apiserver/meta/watch.h"
-#include "apiserver/response/response.h"
-#include "response/negotiate.h"
+#include "response/event_form.h"
 
 namespace apiserver::inline v0::response {
 
@@ -29,20 +28,15 @@ class EventLines final : public std::enable_shared_from_this<EventLines> {
   EventLines(const EventLines&) = delete;
   EventLines& operator=(const EventLines&) = delete;
 
-  // A watch's form of events. Its members must outlive the call.
-  struct Form {
-    const Target& target;
-    const Negotiated& negotiated;
-  };
   // The answer to a watch that has an event to send.
   struct Found {
     std::string_view line;  // Valid until the next call. Empty: none is kept.
     // Another watch has had the same event, and no line of it is kept: Keep() should follow.
     bool wanted = false;
   };
-  Found Find(const watch::Event& event, const Form& form);
+  Found Find(const watch::Event& event, const EventFormPtr& form);
   // Keeps the line of an event for which Find() said that it is wanted.
-  void Keep(const watch::Event& event, const Form& form, std::string_view line);
+  void Keep(const watch::Event& event, const EventFormPtr& form, std::string_view line);
 
   // Returns how many events are kept.
   std::size_t size() const;
@@ -53,15 +47,13 @@ class EventLines final : public std::enable_shared_from_this<EventLines> {
     watch::EventType type = watch::EventType::kAdded;
     runtime::ObjectPtr object;  // Null: the slot is empty.
     std::string resource_version;
-    runtime::KindPtr kind;
-    std::string version;
-    Negotiated negotiated;
+    EventFormPtr form;
     std::string line;
 
-    bool Has(const watch::Event& event, const Form& form) const;
+    bool Has(const watch::Event& event, const EventFormPtr& wanted) const;
   };
   using Slots = std::array<Slot, kLinesMax>;
-  static Slot& SlotOf(Slots& slots, const watch::Event& event, const Form& form);
+  static Slot& SlotOf(Slots& slots, const watch::Event& event, const EventForm& form);
   void DropWhenIdle();
 
   Executor& loop_;

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "base/status_macros.h"
 #include "http/loop.h"
 #include "response/end_signal.h"
+#include "response/event_form.h"
 #include "response/event_lines.h"
 #include "response/gzip.h"
 #include "response/metadata.h"
@@ -35,53 +35,6 @@ namespace {
 constexpr std::size_t kEventsPerTurn = 64;
 // With less room than this, events are sent one by one.
 constexpr std::size_t kUsualRoom = 16 << 10;
-
-// The form of a watch's events, and where they are counted.
-struct EventForm {
-  Target target;
-  Negotiated negotiated;
-  meta::TableOptions table_options;
-  codec::EncodingShare share;
-  WatchCounters counters;
-};
-
-// Returns whether both are the same, Tables left out.
-bool Same(const EventForm& a, const EventForm& b) {
-  return a.target.kind == b.target.kind && a.target.version == b.target.version &&
-         a.target.table == b.target.table && a.negotiated.type == b.negotiated.type &&
-         a.negotiated.shape == b.negotiated.shape &&
-         a.negotiated.meta_version == b.negotiated.meta_version &&
-         a.negotiated.pretty == b.negotiated.pretty && a.share == b.share &&
-         a.counters.events == b.counters.events && a.counters.sizes == b.counters.sizes;
-}
-
-// The forms of the watches of one loop: thousands of watches have a few. Used on its loop only.
-class EventForms final {
- public:
-  explicit EventForms(Executor& /*loop*/) {}
-
-  // Returns the same form of another watch if there is one.
-  std::shared_ptr<const EventForm> Share(EventForm form) {
-    const runtime::Kind* const kind = form.target.kind.get();
-    for (auto [each, end] = known_.equal_range(kind); each != end; ++each) {
-      if (auto known = each->second.lock(); known != nullptr && Same(*known, form)) return known;
-    }
-    // Sweeps when there are twice as many, so that the cost of a call stays constant on average.
-    if (known_.size() >= sweep_at_) {
-      std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
-      sweep_at_ = std::max(kFormsMin, 2 * known_.size());
-    }
-    auto shared = std::make_shared<const EventForm>(std::move(form));
-    known_.emplace(kind, shared);
-    return shared;
-  }
-
- private:
-  static constexpr std::size_t kFormsMin = 16;
-
-  std::unordered_multimap<const runtime::Kind*, std::weak_ptr<const EventForm>> known_;
-  std::size_t sweep_at_ = kFormsMin;
-};
 
 // Encodes events for the stream of one watch.
 class EventWriter {
@@ -161,17 +114,16 @@ class EventWriter {
   // Appends the line that another watch of the loop has left, or makes it. An error is not left: it
   // may be gone the next time.
   void AppendShared(const Context& ctx, const Sent& sent, std::string& out) {
-    const EventLines::Form form{.target = form_->target, .negotiated = form_->negotiated};
     // Not before, as the watch may have begun on the pool.
     if (lines_ == nullptr) lines_ = loop_->Local<EventLines>().get();
-    const auto [line, wanted] = lines_->Find(sent.event, form);
+    const auto [line, wanted] = lines_->Find(sent.event, form_);
     if (!line.empty()) {
       out += line;
       return;
     }
     const std::size_t before = out.size();
     const bool right = AppendFramed(ctx, sent, out);
-    if (right && wanted) lines_->Keep(sent.event, form, std::string_view(out).substr(before));
+    if (right && wanted) lines_->Keep(sent.event, form_, std::string_view(out).substr(before));
   }
 
   // An object that cannot be encoded ends the event that was begun, so the text so far is taken

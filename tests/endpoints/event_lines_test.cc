@@ -31,7 +31,8 @@ struct Sharing {
   }
   // Sends an event as a watch does that makes `made`; returns what it found: "" or a line.
   std::string Send(const Event& event, const std::string& made) const {
-    const EventLines::Form form{.target = target, .negotiated = negotiated};
+    const auto form = std::make_shared<const response::EventForm>(
+        response::EventForm{.target = target, .negotiated = negotiated});
     const auto [line, wanted] = lines->Find(event, form);
     std::string found(line);
     if (wanted) lines->Keep(event, form, made);
