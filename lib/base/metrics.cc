@@ -223,6 +223,11 @@ void Histogram::Observe(double value) {
   sum_.fetch_add(value, std::memory_order_relaxed);
 }
 
+void Histogram::AddTo(std::size_t i, std::uint64_t count, double sum) {
+  counts_[i].fetch_add(count, std::memory_order_relaxed);
+  sum_.fetch_add(sum, std::memory_order_relaxed);
+}
+
 void Histogram::Add(const std::vector<std::uint64_t>& counts, double sum) {
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     counts_[i].fetch_add(counts[i], std::memory_order_relaxed);

@@ -3,8 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,8 +36,10 @@ namespace apiserver::v0::response {
 namespace {
 
 constexpr std::size_t kEventsPerTurn = 64;
-// With less room than this, events are sent one by one.
-constexpr std::size_t kUsualRoom = 16 << 10;
+// What an event is taken to have before a watch has sent one.
+constexpr std::uint32_t kUsualBytes = 1024;
+// An event of so many bytes is moved into what is sent, and not copied.
+constexpr std::size_t kBytesTaken = 4 << 10;
 
 // Encodes events for the stream of one watch.
 class EventWriter {
@@ -80,26 +85,35 @@ class EventWriter {
     return true;
   }
 
-  // Appends one framed event. `made`: its object's encoding; null: it is still to be made. An
-  // object that cannot be encoded becomes an ERROR event.
-  void Append(const Context& ctx, const watch::Event& event, runtime::EncodingPtr made,
-              std::string& out) {
-    const std::size_t before = out.size();
-    if (loop_ == nullptr || event.object == nullptr) {
-      (void)AppendFramed(ctx, {event, std::move(made)}, out);
-    } else {
-      AppendShared(ctx, {event, std::move(made)}, out);
-    }
-    form_->counters.Count(out.size() - before);
+  // Returns how many events are welcome where there is room for so many bytes: as many as fit, by
+  // the size of those before, and one at least.
+  std::size_t EventsIn(std::size_t room) const {
+    return std::clamp<std::size_t>(room / usual_bytes_, 1, kEventsPerTurn);
   }
 
- private:
   // An event with its object's encoding. Null: it is still to be made.
   struct Sent {
     const watch::Event& event;
     const runtime::EncodingPtr made;
   };
+  // Returns the framed event, which is valid until the next call: the line that another watch of
+  // the loop has left, or what is put together in `text`, which must be empty. An object that
+  // cannot be encoded becomes an ERROR event.
+  std::string_view LineOf(const Context& ctx, const Sent& sent, std::string& text) {
+    if (loop_ != nullptr && sent.event.object != nullptr) return SharedLineOf(ctx, sent, text);
+    (void)AppendFramed(ctx, sent, text);
+    return text;
+  }
+  // Returns a tally for the events of one turn, which Counted() takes when they are written.
+  EventTally NewTally() const { return EventTally(form_->counters); }
+  void Counted(const EventTally& tally) {
+    if (tally.events() == 0) return;
+    constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
+    usual_bytes_ = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(tally.bytes() / tally.events(), 1, kMost));
+  }
 
+ private:
   runtime::Format format() const {
     return form_->negotiated.type == codec::MediaType::kProtobuf ? runtime::Format::kProtobuf
                                                                  : runtime::Format::kJson;
@@ -111,19 +125,16 @@ class EventWriter {
            form_->table_options.include_object != meta::IncludeObject::kNone;
   }
 
-  // Appends the line that another watch of the loop has left, or makes it. An error is not left: it
-  // may be gone the next time.
-  void AppendShared(const Context& ctx, const Sent& sent, std::string& out) {
+  // Returns the line that another watch of the loop has left, or makes it and leaves it. An error
+  // is not left: it may be gone the next time.
+  std::string_view SharedLineOf(const Context& ctx, const Sent& sent, std::string& text) {
     // Not before, as the watch may have begun on the pool.
     if (lines_ == nullptr) lines_ = loop_->Local<EventLines>().get();
     const auto [line, wanted] = lines_->Find(sent.event, form_);
-    if (!line.empty()) {
-      out += line;
-      return;
-    }
-    const std::size_t before = out.size();
-    const bool right = AppendFramed(ctx, sent, out);
-    if (right && wanted) lines_->Keep(sent.event, form_, std::string_view(out).substr(before));
+    if (!line.empty()) return line;
+    const bool right = AppendFramed(ctx, sent, text);
+    if (right && wanted) lines_->Keep(sent.event, form_, text);
+    return text;
   }
 
   // An object that cannot be encoded ends the event that was begun, so the text so far is taken
@@ -263,7 +274,8 @@ class EventWriter {
 
   const std::shared_ptr<const EventForm> form_;
   http::Loop* const loop_;
-  EventLines* lines_ = nullptr;  // The loop's. Null until the first event.
+  EventLines* lines_ = nullptr;              // The loop's. Null until the first event.
+  std::uint32_t usual_bytes_ = kUsualBytes;  // Of an event, by those of the last turn.
   bool columns_sent_ = false;
 };
 
@@ -302,19 +314,17 @@ class EventSource final : private http::Timers::Entry {
 
   // Called on the loop, or on the pool if the stream may block. Ends with the Context, whatever the
   // stream waits for.
-  http::Pull Next(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
+  http::Pull Next(std::vector<watch::Event>& events, std::size_t events_max, const Waker& waker) {
     end_.Arm(ctx_, waker);
     if (ctx_.done()) return http::Pull::kEnd;
-    const http::Pull pulled = Pull(events, room, waker);
+    const http::Pull pulled = Pull(events, events_max, waker);
     if (pulled != http::Pull::kMore) TellInitialized();
     return pulled;
   }
 
  private:
-  // A slow client gets one event at a time, since the events of a turn are encoded together and
-  // wait in memory.
-  http::Pull Pull(std::vector<watch::Event>& events, std::size_t room, const Waker& waker) {
-    switch (stream_->Next(events, room < kUsualRoom ? 1 : kEventsPerTurn, waker)) {
+  http::Pull Pull(std::vector<watch::Event>& events, std::size_t events_max, const Waker& waker) {
+    switch (stream_->Next(events, events_max, waker)) {
       case watch::Stream::State::kMore:
         return http::Pull::kMore;
       case watch::Stream::State::kWait:
@@ -369,25 +379,41 @@ class WatchBody final : public http::BodySource {
   // Converts all events of a turn before it writes the first.
   http::Pull Next(http::ChunkWriter& out, const Waker& waker) override {
     std::vector<watch::Event> events;
-    http::Pull pulled = source_.Next(events, out.room(), waker);
+    http::Pull pulled = source_.Next(events, writer_.EventsIn(out.room()), waker);
     std::vector<runtime::EncodingPtr> made;
     if (!writer_.Convert(source_.ctx(), events, made)) pulled = http::Pull::kEnd;
-    made.resize(events.size());
-    std::string bytes;
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      const std::size_t start = bytes.size();
-      if (lengths_) bytes.append(sizeof(EventLength), '\0');
-      writer_.Append(source_.ctx(), events[i], std::move(made[i]), bytes);
-      if (lengths_) SetLength(bytes, start);
-    }
-    if (!bytes.empty()) out.Take(std::move(bytes));
+    made.resize(made.empty() ? 0 : events.size());
+    WriteAll(events, made, out);
     return pulled;
   }
 
  private:
-  static void SetLength(std::string& bytes, std::size_t start) {
-    const auto length = static_cast<EventLength>(bytes.size() - start - sizeof(EventLength));
-    std::memcpy(bytes.data() + start, &length, sizeof(length));
+  // `made`: empty, or as long as `events`.
+  void WriteAll(std::span<const watch::Event> events, std::span<runtime::EncodingPtr> made,
+                http::ChunkWriter& out) {
+    EventTally tally = writer_.NewTally();
+    std::string text;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const EventWriter::Sent sent{events[i], made.empty() ? nullptr : std::move(made[i])};
+      const std::string_view line = writer_.LineOf(source_.ctx(), sent, text);
+      tally.Count(line.size());
+      if (lengths_) {
+        out.Take(WithLength(line));
+      } else if (text.size() >= kBytesTaken) {
+        out.Take(std::move(text));
+      } else {
+        out.Write(line);
+      }
+      text.clear();
+    }
+    writer_.Counted(tally);
+  }
+
+  static std::string WithLength(std::string_view line) {
+    const auto length = static_cast<EventLength>(line.size());
+    std::string text(sizeof(length), '\0');
+    std::memcpy(text.data(), &length, sizeof(length));
+    return text.append(line);
   }
 
   EventSource source_;

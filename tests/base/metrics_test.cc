@@ -48,6 +48,20 @@ TEST_CASE("base: a histogram's buckets are cumulative and their bounds inclusive
         "seconds_count 4\n");
 }
 
+TEST_CASE("base: values that are added to a histogram's bucket count as if they were observed",
+          "[base]") {
+  const auto registry = NewRegistry();
+  auto& seconds = registry->Histograms({"seconds", "Took.", {}}, {1, 2.5}).With({});
+
+  seconds.AddTo(seconds.BucketOf(2), 3, 5.5);
+  seconds.AddTo(seconds.BucketOf(7), 1, 7);
+
+  CHECK(seconds.count(0) == 0);
+  CHECK(seconds.count(1) == 3);
+  CHECK(seconds.count(2) == 1);
+  CHECK(seconds.sum() == 12.5);
+}
+
 // Go's strconv.AppendFloat(value, 'g', -1, 64), which github.com/prometheus/common/expfmt uses.
 TEST_CASE("base: numbers of metrics are the shortest that read back, as Go writes them", "[base]") {
   const auto registry = NewRegistry();

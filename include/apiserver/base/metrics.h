@@ -57,6 +57,8 @@ class Histogram final {
   void Observe(double value);
   // Returns the index of the bucket that `value` falls into.
   std::size_t BucketOf(double value) const;
+  // Adds `count` values of bucket `i`, which BucketOf() has returned, and their sum.
+  void AddTo(std::size_t i, std::uint64_t count, double sum);
   // Adds many values at once: the number in each bucket, the last one included, and their sum.
   void Add(const std::vector<std::uint64_t>& counts, double sum);
   const std::vector<double>& upper_bounds() const { return upper_bounds_; }
