@@ -370,7 +370,7 @@ Clock::Monotonic Loop::now() {
 
 std::string& Loop::write_buffer() {
   if (write_buffer_.capacity() > 4 * kWriteBufferBytes) {
-    write_buffer_ = {};
+    std::string().swap(write_buffer_);
     write_buffer_.reserve(kWriteBufferBytes);
   }
   return write_buffer_;
