@@ -62,6 +62,7 @@ class Pool final : public ThreadPool {
 
   void DropQueued();
   void RunTask(Task task) const;
+  void LogEscaped(const char* what) const;
   void LookSoon();
 
   void RunClerk();
@@ -130,18 +131,22 @@ void Pool::DropQueued() {
   timers_->NotifyAll();
 }
 
-// An exception ends the task, not the process.
+// An exception ends the task, not the process, even if there is no memory to tell of it.
 void Pool::RunTask(Task task) const {
   try {
     task();
   } catch (const std::exception& e) {
-    if (options_.log != nullptr) {
-      Log(*options_.log, LogLevel::kError, "an exception escaped a task", {{"what", e.what()}});
-    }
+    LogEscaped(e.what());
   } catch (...) {
-    if (options_.log != nullptr) {
-      Log(*options_.log, LogLevel::kError, "an exception escaped a task");
-    }
+    LogEscaped("not a std::exception");
+  }
+}
+
+void Pool::LogEscaped(const char* what) const {
+  if (options_.log == nullptr) return;
+  try {
+    Log(*options_.log, LogLevel::kError, "an exception escaped a task", {{"what", what}});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): there is no memory for a line
   }
 }
 

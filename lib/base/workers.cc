@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -86,16 +87,19 @@ Workers::Worker* Workers::TakeIdle(State& state) {
   return worker;
 }
 
+// Takes the memory for the thread's place among the idle, too: when it goes there it may find none.
 bool Workers::AddThread(State& state) {
-  if (state.live.size() >= live_max_) return false;
-  Worker& added = *state.live.emplace_back(std::make_unique<Worker>(*this));
+  const std::size_t before = state.live.size();
+  if (before >= live_max_) return false;
   try {
-    added.Start();
+    state.idle.reserve(before + 1);
+    state.live.emplace_back(std::make_unique<Worker>(*this))->Start();
     return true;
   } catch (const std::system_error&) {
-    state.live.pop_back();  // The existing ones go on.
-    return false;
+  } catch (const std::bad_alloc&) {
   }
+  state.live.resize(before);  // The existing ones go on.
+  return false;
 }
 
 std::optional<Workers::Task> Workers::NextTask(Worker& self) {
@@ -120,7 +124,7 @@ std::optional<Workers::Task> Workers::NextTask(Worker& self) {
 }
 
 bool Workers::Park(Worker& self) {
-  std::vector<WorkerPtr> ended;  // Joined here, without the lock.
+  WorkerPtr ended;  // Joined here, without the lock.
   while (!self.AwaitCall(options_.idle)) {
     auto state = state_.Lock();
     // A thread that is not idle is about to be called.
@@ -128,8 +132,7 @@ bool Workers::Park(Worker& self) {
     std::erase(state->idle, &self);
     const auto place = std::find_if(state->live.begin(), state->live.end(),
                                     [&self](const WorkerPtr& one) { return one.get() == &self; });
-    ended.swap(state->ended);
-    state->ended.push_back(std::move(*place));
+    ended = std::exchange(state->ended, std::move(*place));
     state->live.erase(place);
     return false;
   }
@@ -215,7 +218,7 @@ void Workers::Drop() {
 void Workers::Stop() {
   Drop();
   std::vector<WorkerPtr> live;
-  std::vector<WorkerPtr> ended;
+  WorkerPtr ended;
   {
     auto state = state_.Lock();
     live.swap(state->live);

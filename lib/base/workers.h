@@ -85,11 +85,11 @@ class Workers {
   struct State {
     std::deque<Task> queue;
     std::vector<WorkerPtr> live;
-    std::vector<WorkerPtr> ended;  // Joined by the next thread that ends, or by Stop.
-    std::vector<Worker*> idle;     // The last one to run is at the end.
-    std::size_t waiting = 0;       // Threads that have told that they wait.
-    std::size_t allowed = 0;       // So many may run.
-    std::uint64_t taken = 0;       // Tasks ever taken from the queue.
+    WorkerPtr ended;            // Joined by the next thread that ends, or by Stop.
+    std::vector<Worker*> idle;  // The last one to run is at the end.
+    std::size_t waiting = 0;    // Threads that have told that they wait.
+    std::size_t allowed = 0;    // So many may run.
+    std::uint64_t taken = 0;    // Tasks ever taken from the queue.
     bool stopping = false;
 
     std::size_t running() const { return live.size() - idle.size() - waiting; }

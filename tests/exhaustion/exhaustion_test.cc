@@ -1,9 +1,14 @@
 // An allocation that fails in a request ends that request, not the process.
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <latch>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "apiserver/base/executor.h"
+#include "apiserver/base/log.h"
 #include "apiserver/codec/json.h"
 #include "exhaustion/failing_new.h"
 #include "http/support.h"
@@ -79,6 +84,28 @@ TEST_CASE("exhaustion: a server lives on where not even the answer finds memory"
     REQUIRE(fine);
   }
   CHECK(answered > 0);
+}
+
+// The thread of a task finds no memory for what comes after it, either.
+TEST_CASE("exhaustion: a task that uses up the memory ends alone", "[exhaustion]") {
+  constexpr int kThreads = 2;
+  const auto log = apiserver::NewStderrLogSink();
+  const auto pool = apiserver::NewThreadPool({.threads = kThreads, .log = log.get()});
+  for (int round = 0; round < 20; ++round) {
+    // Shared, as a task still looks at them when the last has arrived.
+    const auto begun = std::make_shared<std::latch>(kThreads);
+    const auto ended = std::make_shared<std::latch>(kThreads);
+    for (int i = 0; i < kThreads; ++i) {
+      pool->Post([begun, ended, round] {
+        begun->arrive_and_wait();
+        ended->count_down();
+        FailAllocations(round % 4, 4);
+        if (round % 2 == 0) throw std::runtime_error("a task that fails");
+      });
+    }
+    ended->wait();
+  }
+  pool->Stop();
 }
 
 // Each allocation of a parse in its turn, those of RapidJSON's stack among them.
