@@ -36,9 +36,9 @@ namespace apiserver::v0::response {
 namespace {
 
 constexpr std::size_t kEventsPerTurn = 64;
-// What an event is taken to have before a watch has sent one.
+// The size of an event, as long as a watch has sent none.
 constexpr std::uint32_t kUsualBytes = 1024;
-// An event of so many bytes is moved into what is sent, and not copied.
+// An event of so many bytes is moved to where it is sent from, and not copied.
 constexpr std::size_t kBytesTaken = 4 << 10;
 
 // Encodes events for the stream of one watch.

@@ -1,4 +1,4 @@
-// What a watch sends at once: how many events it asks its stream for, and how they are counted.
+// The turns of a watch: how many events it asks its stream for, and how they are counted.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
