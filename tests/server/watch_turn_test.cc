@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kEvents = 200;
 
-// Gives so many events as it is asked for, of an object of `bytes`, and notes how many those were.
+// Gives as many events of one object as it is asked for, and notes how many those were.
 class NotingStream final : public watch::Stream {
  public:
   NotingStream(runtime::ObjectPtr object, std::shared_ptr<std::vector<std::size_t>> asked)

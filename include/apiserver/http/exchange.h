@@ -106,9 +106,10 @@ using FilterChain = std::vector<std::unique_ptr<const Filter>>;
 // once more on the pool if it returned kWouldBlock.
 using Handler = std::function<Step(Exchange&)>;
 
-// Takes the bytes that a BodySource makes. room() says how many are welcome now; it is small while
-// answers take up all their memory. Take() and Gather() avoid a copy of bytes made for this answer
-// alone. Used within BodySource::Next, on its thread; no method blocks.
+// Takes the bytes that a BodySource makes. room() says how many are welcome now: over HTTP/2 what
+// is left of a DATA frame, mostly 16 KiB; less while answers take up all their memory. Take() and
+// Gather() avoid a copy of bytes made for this answer alone. Used within BodySource::Next, on its
+// thread; no method blocks.
 class ChunkWriter {
  public:
   virtual ~ChunkWriter() = default;
