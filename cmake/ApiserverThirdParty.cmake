@@ -2,6 +2,7 @@
 # apiserverConfig.cmake read this one file, so that a host finds exactly what the build has found.
 #
 #   PkgConfig::<module>   the pkg-config module of that name
+#   IPSec_MB::IPSec_MB    a header and a library, which come without such files
 #   <Package>::<anything> find_package(<Package>), spelled as below
 set(APISERVER_PACKAGE_OF_benchmark benchmark)
 set(APISERVER_PACKAGE_OF_Boost Boost)
@@ -25,6 +26,17 @@ function(apiserver_promote target)
   endif()
 endfunction()
 
+function(apiserver_find_ipsec_mb)
+  find_path(IPSec_MB_INCLUDE_DIR intel-ipsec-mb.h)
+  find_library(IPSec_MB_LIBRARY IPSec_MB)
+  mark_as_advanced(IPSec_MB_INCLUDE_DIR IPSec_MB_LIBRARY)
+  if(IPSec_MB_INCLUDE_DIR AND IPSec_MB_LIBRARY)
+    add_library(IPSec_MB::IPSec_MB UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(IPSec_MB::IPSec_MB PROPERTIES
+      IMPORTED_LOCATION ${IPSec_MB_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${IPSec_MB_INCLUDE_DIR})
+  endif()
+endfunction()
+
 # Makes <target> exist, or sets <problem> to the sentence that says what is missing.
 function(apiserver_find_third_party target problem)
   set(${problem} "" PARENT_SCOPE)
@@ -42,6 +54,8 @@ function(apiserver_find_third_party target problem)
     if(PkgConfig_FOUND)
       pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${name})
     endif()
+  elseif(package STREQUAL IPSec_MB)
+    apiserver_find_ipsec_mb()
   elseif(APISERVER_PACKAGE_OF_${package})
     find_package(${APISERVER_PACKAGE_OF_${package}} QUIET)
   else()
@@ -81,6 +95,8 @@ function(apiserver_pkg_config_of target module libs)
     string(TOLOWER ${package} found)
   elseif(package STREQUAL cpprestsdk)
     set(linked -lcpprest)
+  elseif(package STREQUAL IPSec_MB)
+    set(linked -lIPSec_MB)
   elseif(package STREQUAL Threads)
     set(linked -pthread)
   elseif(NOT package MATCHES "^(Boost|CLI11)$")

@@ -29,7 +29,8 @@ WAY = {"http": "1", "server": "2–3", "endpoints": "4", "admission": "5", "regi
 # Targets and folders of headers, in the names people know.
 LIBRARIES = {"ZLIB": "zlib", "OpenSSL": "OpenSSL", "yaml-0.1": "libyaml", "protobuf": "protobuf",
              "Boost": "Boost", "libnghttp2": "nghttp2", "re2": "RE2", "RocksDB": "RocksDB",
-             "grpc++": "gRPC", "cpprestsdk": "cpprestsdk", "libsodium": "libsodium"}
+             "grpc++": "gRPC", "cpprestsdk": "cpprestsdk", "libsodium": "libsodium",
+             "IPSec_MB": "libipsec-mb"}
 HEADERS = {"rapidjson": "RapidJSON"}
 TEXT_MAX = 64  # Of a description, in characters: three lines of a box hold it.
 
@@ -90,7 +91,9 @@ class House:
             return []
         text = re.sub(r"#.*", "", read(folder, "CMakeLists.txt"))
         links = re.search(r"LINKS([^)]*)\)", text)
+        values = dict(re.findall(r"set\((\w+) ([\w:]+)\)", text))
         names = links[1].split() if links else []
+        names = [re.sub(r"\$\{(\w+)\}", lambda name: values[name[1]], name) for name in names]
         names = [name[len("PkgConfig::"):] if name.startswith("PkgConfig::") else
                  name.split("::")[0] for name in names if name != "Threads::Threads"]
         found = [LIBRARIES.get(name, name) for name in names]

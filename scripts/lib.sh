@@ -22,9 +22,10 @@ die() {
 packages_of() {
   local kind=$1
   shift
-  awk -v kind="$kind" -v wanted=" $* " '
+  awk -v kind="$kind" -v wanted=" $* " -v here="$(dpkg --print-architecture)" '
     /^\[/ { section = substr($1, 2, length($1) - 2); next }
     /^#/ || NF == 0 || index(wanted, " " section " ") == 0 { next }
+    $2 != "" && $2 != "unpacked" && $2 != here { next }
     ($2 == "unpacked") == (kind == "unpacked") { print $1 }
   ' "$root/cmake/debian-packages.txt"
 }

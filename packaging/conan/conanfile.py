@@ -82,6 +82,8 @@ class LibapiserverConan(ConanFile):
         off = [room for component, rooms in OPTIONAL.items() if not self.has(component) for room in rooms]
         for variable in ("APISERVER_TESTS", "APISERVER_EXAMPLES", "APISERVER_BENCH"):
             toolchain.cache_variables[variable] = False
+        # Not a package of Conan's; its OpenSSL is as fast.
+        toolchain.cache_variables["APISERVER_IPSEC_MB"] = "OFF"
         toolchain.cache_variables["APISERVER_LEAVES_OFF"] = ";".join(off)
         toolchain.generate()
 

@@ -44,7 +44,7 @@ function(run_port off copied)
     message(FATAL_ERROR "headers are installed twice")
   endif()
   expect("what CMake is given" "${GIVEN_OPTIONS}"
-    "-DAPISERVER_TESTS=OFF;-DAPISERVER_EXAMPLES=OFF;-DAPISERVER_BENCH=OFF;-DAPISERVER_LEAVES_OFF=${off};-DPKG_CONFIG_EXECUTABLE=/usr/bin/pkg-config")
+    "-DAPISERVER_TESTS=OFF;-DAPISERVER_EXAMPLES=OFF;-DAPISERVER_BENCH=OFF;-DAPISERVER_IPSEC_MB=OFF;-DAPISERVER_LEAVES_OFF=${off};-DPKG_CONFIG_EXECUTABLE=/usr/bin/pkg-config")
   expect("what is copied as tools" "${tools}" "${copied}")
 endfunction()
 

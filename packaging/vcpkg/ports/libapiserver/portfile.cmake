@@ -23,6 +23,7 @@ vcpkg_cmake_configure(
     -DAPISERVER_TESTS=OFF
     -DAPISERVER_EXAMPLES=OFF
     -DAPISERVER_BENCH=OFF
+    -DAPISERVER_IPSEC_MB=OFF  # vcpkg's OpenSSL is as fast.
     "-DAPISERVER_LEAVES_OFF=${leaves_off}"
     "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")
 vcpkg_cmake_install()
