@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "http/pem.h"
 #include "http/tls_context.h"
+#include "http/tls_library.h"
 
 namespace apiserver::v0::http {
 namespace {
@@ -27,7 +28,7 @@ Status SslError(const std::string& what) {
 }
 
 Result<SslContext> NewContext(const SSL_METHOD* method) {
-  SslContext context(SSL_CTX_new(method), SSL_CTX_free);
+  SslContext context(SSL_CTX_new_ex(TlsLibrary(), nullptr, method), SSL_CTX_free);
   if (!context) return SslError("tls: no context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // Idle connections keep no buffers, and writes may be cut and moved. Reading ahead makes one
