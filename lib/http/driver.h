@@ -128,6 +128,9 @@ class ExchangeDriver final : public Exchange,
   // Ends the answer: everything was handed over, or nothing more will be. The stream is not called
   // again.
   void AnswerOver(bool completed);
+  // The same for answers that have been sent together, one after the other, so that filters share
+  // readings of clocks. `first`: of these.
+  void AnswerOverInLine(bool first);
   // Ends the answer because the peer, or the whole server, has gone.
   void PeerGone(const Status& why);
 
@@ -157,6 +160,7 @@ class ExchangeDriver final : public Exchange,
   std::shared_ptr<Exchange> Share() override { return shared_from_this(); }
   Clock::Monotonic received() const override { return received_; }
   Clock::Monotonic FilterBegan(const Clock& clock) const override;
+  Clock::Wall FilterBeganWall(const Clock& clock) const override;
 
   // --- ResponseWriter.
   void Send(ResponseHead head, Bytes body) override;
@@ -225,6 +229,7 @@ class ExchangeDriver final : public Exchange,
   // Calls Head of the filters. False: one of them has thrown.
   bool RunHeads();
   bool RunHead(const Filter& filter);
+  bool RunHeadInLine(const Filter& filter);
   // Calls End of the filters once the answer is over and no step runs.
   void EndIfQuiet();
   void PullSource(ChunkWriter& out);
@@ -266,8 +271,8 @@ class ExchangeDriver final : public Exchange,
   std::array<std::atomic<bool>, 2> deadline_set_{};  // Indexed by Span.
   bool rerun_ = false;
   bool running_ = false;
-  bool in_line_ = false;         // StartTogether() takes the answer when the handler is done.
-  bool begins_in_line_ = false;  // A filter begins, and the clock's reading is shared.
+  bool in_line_ = false;       // StartTogether() takes the answer when the handler is done.
+  bool shares_clock_ = false;  // A filter runs in line, and readings of clocks are shared.
   bool ended_ = false;
 
   // The answer. Written by the claimant; read on the loop once `stored_` is set.

@@ -18,22 +18,29 @@ void ExchangeDriver::GoOnAlone(Step step, std::exception_ptr& thrown) {
 }
 
 Clock::Monotonic ExchangeDriver::FilterBegan(const Clock& clock) const {
-  if (!begins_in_line_) return clock.Now();
+  if (!shares_clock_) return clock.Now();
   Loop::LineClock& line = loop_->line_clock();
-  if (line.clock != &clock) line = {.clock = &clock, .now = clock.Now()};
+  if (std::exchange(line.clock, &clock) != &clock) line.now = clock.Now();
   return line.now;
+}
+
+Clock::Wall ExchangeDriver::FilterBeganWall(const Clock& clock) const {
+  if (!shares_clock_) return clock.WallNow();
+  Loop::LineClock& line = loop_->line_clock();
+  if (std::exchange(line.wall_clock, &clock) != &clock) line.wall_now = clock.WallNow();
+  return line.wall_now;
 }
 
 bool ExchangeDriver::BeginInLine(const Filter& filter, std::exception_ptr& thrown) {
   begun_.store(++next_, std::memory_order_release);
-  begins_in_line_ = true;
+  shares_clock_ = true;
   try {
     Step step = filter.Begin(*this);
-    begins_in_line_ = false;
+    shares_clock_ = false;
     if (step.kind_ == Step::Kind::kNext && !cut_.load()) return true;
     GoOnAlone(std::move(step), thrown);
   } catch (...) {
-    begins_in_line_ = false;
+    shares_clock_ = false;
     GoOnAlone(CaughtInStep(filter.name()), thrown);
   }
   return false;
@@ -44,6 +51,21 @@ bool ExchangeDriver::HandleInLine(std::exception_ptr& thrown) {
   GoOnAlone(Step::Next(), thrown);
   in_line_ = false;
   return !running_ && MayAnswerInLine();
+}
+
+bool ExchangeDriver::RunHeadInLine(const Filter& filter) {
+  shares_clock_ = true;
+  const bool dressed = RunHead(filter);
+  shares_clock_ = false;
+  return dressed;
+}
+
+void ExchangeDriver::AnswerOverInLine(bool first) {
+  if (first) loop_->line_clock() = {};
+  // A step that still runs may ask for the time from the pool.
+  shares_clock_ = !running_;
+  AnswerOver(true);
+  shares_clock_ = false;
 }
 
 bool ExchangeDriver::MayAnswerInLine() const {
@@ -77,8 +99,9 @@ void ExchangeDriver::StartTogether(std::span<Arrival> arrivals) {
     if (arrival.in_line) arrival.in_line = arrival.driver->HandleInLine(thrown);
   }
   for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
+    line_clock = {};
     for (Arrival& arrival : arrivals) {
-      if (!arrival.in_line || arrival.driver->RunHead(**filter)) continue;
+      if (!arrival.in_line || arrival.driver->RunHeadInLine(**filter)) continue;
       arrival.in_line = false;
       arrival.driver->AnswerInLine(false, thrown);
     }

@@ -39,7 +39,7 @@ bool Http2Line::TakeSent(std::unique_ptr<Http2Stream>& stream) {
 }
 
 void Http2Line::EndSent() {
-  for (const auto& stream : sent_) stream->exchange->AnswerOver(true);
+  for (const auto& stream : sent_) stream->exchange->AnswerOverInLine(stream == sent_.front());
   sent_.clear();
 }
 

@@ -92,10 +92,12 @@ class Loop final : public Executor, public std::enable_shared_from_this<Loop> {
   void HandOver(Executor& pool, std::shared_ptr<PoolWork> work);
   // The time of this turn. It is read once a turn, which is exact enough for time limits.
   Clock::Monotonic now();
-  // The reading of a clock that requests in line share at one filter. On the loop.
+  // The readings of clocks that requests in line share at one filter. On the loop.
   struct LineClock {
     const Clock* clock = nullptr;  // Null: none has been read yet.
     Clock::Monotonic now = {};
+    const Clock* wall_clock = nullptr;  // Likewise.
+    Clock::Wall wall_now = {};
   };
   LineClock& line_clock() { return line_clock_; }
   void Arm(Timers::Entry& entry, Clock::Monotonic when);

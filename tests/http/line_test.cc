@@ -76,10 +76,11 @@ TEST_CASE("http: each filter begins with all requests of a piece, and ends their
 class CountingClock final : public Clock {
  public:
   Monotonic Now() const override { return Monotonic(std::chrono::seconds(++readings_)); }
-  Wall WallNow() const override { return {}; }
+  Wall WallNow() const override { return Wall(std::chrono::seconds(100 + ++wall_readings_)); }
 
  private:
   mutable std::atomic<int> readings_{0};
+  mutable std::atomic<int> wall_readings_{0};
 };
 
 TEST_CASE("http: requests in line share one reading of the clock a filter", "[http]") {
@@ -116,6 +117,35 @@ TEST_CASE("http: requests in line share one reading of the clock a filter", "[ht
   CHECK(std::vector(lines.begin(), lines.begin() + 10) ==
         std::vector<std::string>{"a1", "a1", "a1", "a1", "b2", "b2", "b2", "b2", "o1", "o1"});
   CHECK(InOrder({lines.begin() + 10, lines.end()}) == std::vector<std::string>{"h3", "h4"});
+}
+
+TEST_CASE("http: heads and ends of requests in line share readings of clocks, too", "[http]") {
+  const CountingClock clock;
+  Journal journal;
+  const auto read = [&](const char* name, Exchange& exchange) {
+    const auto now = exchange.FilterBegan(clock).time_since_epoch() / std::chrono::seconds(1);
+    const auto wall = exchange.FilterBeganWall(clock).time_since_epoch() / std::chrono::seconds(1);
+    journal.Add(name + std::to_string(now) + " " + std::to_string(wall));
+  };
+  TestService service([&](Exchange& exchange) { return Tell(exchange, PathOf(exchange)); });
+  for (int i = 0; i < 2; ++i) {
+    LambdaFilter& filter = service.AddFilter();
+    filter.begin = [&](Exchange& exchange) {
+      read("begin", exchange);
+      return Step::Next();
+    };
+    filter.head = [&](Exchange& exchange, ResponseHead&) { read("head", exchange); };
+    filter.end = [&](Exchange& exchange, const Outcome&) { read("end", exchange); };
+  }
+  TestServer server(service.service, Wire::kHttp2);
+  RawClient client(server.listener().port());
+
+  client.Send(kHello + Get(1, "/1") + Get(3, "/2"));
+  REQUIRE(service.ends.AwaitCount(2));
+
+  CHECK(journal.Text() ==
+        "begin1 101 begin1 101 begin2 102 begin2 102 head3 103 head3 103 head4 104 head4 104 "
+        "end5 105 end5 105 end5 105 end5 105");
 }
 
 TEST_CASE("http: a request that leaves the others at a filter holds none of them up", "[http]") {

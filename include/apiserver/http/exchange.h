@@ -284,10 +284,12 @@ class Exchange {
   // Returns an owner that keeps the exchange alive.
   virtual std::shared_ptr<Exchange> Share() = 0;
   virtual std::chrono::steady_clock::time_point received() const = 0;
-  // Returns the time of `clock` at which a filter that now begins has begun, for code that measures
-  // filters. Requests that arrived together go through the filters in line and share one reading,
+  // Returns the time of `clock` at which the call of a filter that now runs has begun: Begin, Head
+  // or End. Requests that arrived together go through the filters in line and share one reading,
   // since a reading costs as much as a small filter. On the thread that runs the filter.
   virtual Clock::Monotonic FilterBegan(const Clock& clock) const { return clock.Now(); }
+  // The same, of the wall clock.
+  virtual Clock::Wall FilterBeganWall(const Clock& clock) const { return clock.WallNow(); }
 };
 
 // The code that answers requests: a chain of filters, its handler and the error writer. Immutable,

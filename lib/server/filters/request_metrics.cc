@@ -50,7 +50,7 @@ class RequestMetricsFilter final : public http::Filter {
   void End(http::Exchange& exchange, const http::Outcome& outcome) const override {
     if (const auto* open = exchange.Find<CountedOpen>()) open->gauge->Subtract();
     const auto& info = exchange.Get<request::RequestInfo>();
-    const auto now = RealClock().Now();
+    const auto now = exchange.FilterBegan(RealClock());
     const RequestMetrics::Answer answer{.code = outcome.code,
                                         .bytes = outcome.response_bytes,
                                         .took = now - exchange.received(),
