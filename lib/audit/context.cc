@@ -55,12 +55,9 @@ Level LevelOf(const Context& ctx) {
   return audit && audit->initialized() ? audit->config().level : Level::kNone;
 }
 
-// The time of construction becomes requestReceivedTimestamp.
-AuditContext::AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
-    : clock_(clock),
-      log_(log),
-      received_(clock.WallNow()),
-      collected_(std::move(audit_id), received_) {}
+AuditContext::AuditContext(std::string audit_id, Clock::Wall received, const Clock& clock,
+                           LogSink& log)
+    : clock_(clock), log_(log), received_(received), collected_(std::move(audit_id), received_) {}
 
 AuditContext::Collected::Collected(std::string audit_id, Clock::Wall received)
     : whole(std::make_unique<Collection>()) {
@@ -79,16 +76,16 @@ AuditContext::Collection& AuditContext::WholeOf(Collected& collected) {
   return *collected.whole;
 }
 
-void AuditContext::SetCode(int code) {
-  auto collected = collected_.Lock();
-  Event& event = WholeOf(*collected).event;
+void AuditContext::TakeCode(Event& event) {
+  if (code_.load(std::memory_order_relaxed) == 0) return;
   if (!event.response_status) event.response_status.emplace();
-  event.response_status->code = code;
+  event.response_status->code = code_.exchange(0, std::memory_order_relaxed);
 }
 
 void AuditContext::Pack() {
   auto collected = collected_.Lock();
   if (!collected->whole) return;
+  TakeCode(collected->whole->event);
   collected->packed = PackedEvent::Pack(collected->whole->event);
   if (collected->packed) collected->whole.reset();
 }
@@ -110,6 +107,7 @@ bool AuditContext::Wants(Stage stage) const {
 Event AuditContext::Snapshot(Stage stage, bool last) {
   auto collected = collected_.Lock();
   Event& event = WholeOf(*collected).event;
+  TakeCode(event);
   SetStage(event, stage, std::nullopt);
   if (!last) return event;
   return std::move(event);

@@ -154,6 +154,36 @@ TEST_CASE("audit: a visit at a stage shows the stage and the time that was read"
   });
 }
 
+TEST_CASE("audit: the code of the response is in whatever is used of the event next", "[audit]") {
+  const auto code_of = [](const Event& event) {
+    return event.response_status ? event.response_status->code : 0;
+  };
+  Audited one;
+  one.audit->Init({.level = Level::kMetadata});
+  int seen = 0;
+
+  CHECK(code_of(one.audit->Snapshot(Stage::kRequestReceived)) == 0);
+  one.audit->SetCode(201);
+  one.audit->VisitAt(Stage::kResponseStarted, {},
+                     [&](const Event& event, RequestJson&) { seen = code_of(event); });
+  CHECK(seen == 201);
+  one.audit->SetCode(202);
+  one.audit->Pack();
+  one.audit->Visit([&](const Event& event) { seen = code_of(event); });
+  CHECK(seen == 202);
+  one.audit->SetCode(203);
+  CHECK(code_of(one.audit->Snapshot(Stage::kResponseComplete)) == 203);
+}
+
+TEST_CASE("audit: a request has the time that its caller has read", "[audit]") {
+  testing::ManualClock clock;
+  Lines log;
+  const Clock::Wall read = clock.WallNow() - std::chrono::seconds(1);
+  AuditContext audit("id", read, clock, log);
+  CHECK(audit.received() == read);
+  CHECK(audit.Snapshot(Stage::kRequestReceived).stage_timestamp == read);
+}
+
 TEST_CASE("audit: the name of what was created is made for a record that lacks it", "[audit]") {
   int made = 0;
   const auto name = [&made] {

@@ -56,7 +56,10 @@ struct RequestAuditConfig {
 class AuditContext {
  public:
   // `clock` and `log` outlive it.
-  AuditContext(std::string audit_id, const Clock& clock, LogSink& log);
+  AuditContext(std::string audit_id, const Clock& clock, LogSink& log)
+      : AuditContext(std::move(audit_id), clock.WallNow(), clock, log) {}
+  // `received`: when the request was received, if the caller has read the clock.
+  AuditContext(std::string audit_id, Clock::Wall received, const Clock& clock, LogSink& log);
 
   // Sets the policy's decision; call it once. Before, everything is collected.
   void Init(const RequestAuditConfig& config) {
@@ -84,11 +87,12 @@ class AuditContext {
   void Visit(Change change) {
     auto collected = collected_.Lock();
     Collection& whole = WholeOf(*collected);
+    TakeCode(whole.event);
     whole.json.text.clear();
     change(whole.event);
   }
-  // Sets the code of the response.
-  void SetCode(int code);
+  // Sets the code of the response; the event has it when it is used next.
+  void SetCode(int code) { code_.store(code, std::memory_order_relaxed); }
   // Keeps the event small until it is needed again, for a request that goes on for long.
   void Pack();
   // Sets the stage and the time of the event, and calls `use` with it and the JSON that is kept for
@@ -98,6 +102,7 @@ class AuditContext {
   void VisitAt(Stage stage, std::optional<Clock::Wall> now, Use use) {
     auto collected = collected_.Lock();
     Collection& whole = WholeOf(*collected);
+    TakeCode(whole.event);
     SetStage(whole.event, stage, now);
     use(whole.event, whole.json);
   }
@@ -108,6 +113,8 @@ class AuditContext {
 
  private:
   void SetStage(Event& event, Stage stage, std::optional<Clock::Wall> now) const;
+  // Moves what SetCode() has left to the event. Under the lock.
+  void TakeCode(Event& event);
   friend void AddAnnotations(const Context& ctx, std::initializer_list<Annotation> annotations);
   struct Collection {
     Event event;
@@ -128,6 +135,7 @@ class AuditContext {
   const Clock::Wall received_;
   RequestAuditConfig config_;
   std::atomic<bool> initialized_{false};
+  std::atomic<int> code_{0};  // 0: the event has it.
   Guarded<Collected> collected_;
 };
 // The value of a context; absent if the server does not audit.

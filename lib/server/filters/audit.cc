@@ -115,8 +115,9 @@ class AuditInit final : public http::Filter {
   std::string_view name() const override { return "audit-init"; }
 
   http::Step Begin(http::Exchange& exchange) const override {
-    exchange.Set(std::make_shared<AuditContext>(exchange.Get<AuditId>().value, auditing_.clock(),
-                                                auditing_.log()));
+    const Clock& clock = auditing_.clock();
+    exchange.Set(std::make_shared<AuditContext>(
+        exchange.Get<AuditId>().value, exchange.FilterBeganWall(clock), clock, auditing_.log()));
     return http::Step::Next();
   }
 
@@ -189,7 +190,7 @@ class Audit final : public http::Filter {
       });
       if (IsLongRunning(exchange)) auditing_.Process(*context, Stage::kResponseStarted);
     }
-    const Clock::Wall now = auditing_.clock().WallNow();
+    const Clock::Wall now = exchange.FilterBeganWall(auditing_.clock());
     AnnotateLatency(exchange, *context, now);
     auditing_.Process(*context, Stage::kResponseComplete, /*last=*/true, now);
   }
