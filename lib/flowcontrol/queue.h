@@ -34,6 +34,7 @@ struct FlowRequest {
 
   // Set by the queue set, under its lock.
   State state = State::kNew;
+  bool shown_waiting = false;  // Counted in the gauges of waiting requests.
   SeatSeconds total_work = 0;
   SeatSeconds final_work = 0;
   SeatSeconds arrival_r = 0;

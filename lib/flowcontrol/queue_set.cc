@@ -15,14 +15,13 @@ QueueSet::~QueueSet() = default;
 // Makes one change under the lock, then runs the callbacks of the requests that it decided. Every
 // change of the state goes through here.
 template <class Change>
-auto QueueSet::Do(Change change) {
+auto QueueSet::Do(Change change, std::optional<Clock::Monotonic> now) {
   FlowRequest* decided = nullptr;
   bool idle = false;
   const auto run = [&] {
     const auto locked = state_.Lock();
-    // One clock reading for each change: virtual time must not run backward between two of them.
     State& state = **locked;
-    state.SyncTime(options_.clock->Now());
+    state.SyncTime(now ? *now : options_.clock->Now());
     const auto result = change(state);
     state.NoteUtilization();
     decided = std::exchange(state.decided, nullptr);
@@ -61,15 +60,18 @@ void QueueSet::Configure(const QueuingConfig& queuing, const DispatchingConfig& 
 
 // Enqueues first and dispatches then: a request with free seats passes through its queue, so that
 // it is charged there.
-QueueSet::Decision QueueSet::Start(FlowRequest& request) {
-  return Do([&request](State& state) {
+QueueSet::Decision QueueSet::Start(FlowRequest& request, std::optional<Clock::Monotonic> now) {
+  const auto start = [&request](State& state) {
     if (state.queuing.desired_num_queues < 1) {
       return state.StartWithoutQueue(request) ? Decision::kExecute : Decision::kReject;
     }
     if (!state.Enqueue(request)) return Decision::kReject;
     state.DispatchAsMuchAsPossible();
-    return request.state == FlowRequest::State::kExecuting ? Decision::kExecute : Decision::kWait;
-  });
+    if (request.state == FlowRequest::State::kExecuting) return Decision::kExecute;
+    state.ShowWaiting(request);
+    return Decision::kWait;
+  };
+  return Do(start, now);
 }
 
 // The decision may have come between Start() and this call; then it is told at once.
@@ -97,11 +99,11 @@ bool QueueSet::Cancel(FlowRequest& request, bool timed_out) {
   return cancelled;
 }
 
-void QueueSet::Finish(FlowRequest& request) {
+void QueueSet::Finish(FlowRequest& request, std::optional<Clock::Monotonic> now) {
   Queue* const queue = request.queue;
   // Seats may linger after the request is gone, so its queue and metrics are taken first.
   const FlowMetrics& flow = *request.metrics;
-  const bool lingers = Do([&](State& state) {
+  const auto finish = [&](State& state) {
     state.FinishRegularPhase(request);
     if (request.work.additional_latency.count() <= 0) {
       state.ReleaseSeats(queue, flow, request.work.max_seats());
@@ -111,8 +113,8 @@ void QueueSet::Finish(FlowRequest& request) {
     if (queue) ++queue->lingering;
     state.DispatchAsMuchAsPossible();
     return true;
-  });
-  if (!lingers) return;
+  };
+  if (!Do(finish, now)) return;
   (void)options_.executor->PostAfter(
       request.work.additional_latency,
       [self = shared_from_this(), queue, &flow, seats = request.work.max_seats()] {

@@ -107,8 +107,9 @@ class QueueSet final : public std::enable_shared_from_this<QueueSet> {
 
   enum class Decision : std::uint8_t { kExecute, kWait, kReject };
   // Gives `request` a seat, a place in a queue, or neither. kExecute and kWait: Finish(), or a
-  // Cancel() that returns true, must follow. `request` must keep its address until then.
-  Decision Start(FlowRequest& request);
+  // Cancel() that returns true, must follow. `request` must keep its address until then. `now`: the
+  // time, if the caller has read the clock.
+  Decision Start(FlowRequest& request, std::optional<Clock::Monotonic> now = std::nullopt);
   // Waits for the decision on a request that has to wait. `on_decision` is called once: from here
   // if it may execute by now, else on the thread that frees a seat for it or cancels it. It must
   // not block.
@@ -117,8 +118,8 @@ class QueueSet final : public std::enable_shared_from_this<QueueSet> {
   // does not wait any more.
   bool Cancel(FlowRequest& request, bool timed_out);
   // Ends a request that has been answered (a watch: has begun). Its seats are free, or linger as
-  // estimated.
-  void Finish(FlowRequest& request);
+  // estimated. `now`: the time, if the caller has read the clock.
+  void Finish(FlowRequest& request, std::optional<Clock::Monotonic> now = std::nullopt);
 
   // Gives the seats of an executing request back before its work has begun, as if it had never had
   // them. `request` may Start() again, here or in another set.
@@ -137,7 +138,7 @@ class QueueSet final : public std::enable_shared_from_this<QueueSet> {
   struct State;
   // Runs `change` on the state under the lock, and then, without it, the callbacks it decided on.
   template <class Change>
-  auto Do(Change change);
+  auto Do(Change change, std::optional<Clock::Monotonic> now = std::nullopt);
 
   const QueueSetOptions options_;
   Guarded<std::unique_ptr<State>> state_;

@@ -21,6 +21,7 @@ QueueSet::State::State(const LevelMetrics& level_metrics, Clock::Monotonic start
 // Virtual time R: passes at the rate of seats for each queue that has requests. As in fair queuing
 // for server requests (Kubernetes KEP-1040), a queue's requests finish one after the other in R.
 void QueueSet::State::SyncTime(Clock::Monotonic time) {
+  time = std::max(time, now);
   const auto passed = time - now;
   now = time;
   // No queue is active, so no virtual time passes.
@@ -162,12 +163,22 @@ bool QueueSet::State::Enqueue(FlowRequest& request) {
   ++requests_waiting;
   seats_waiting += work.max_seats();
   seats_requested += work.max_seats();
-  request.metrics->inqueue_requests.Add();
-  request.metrics->inqueue_seats.Add(work.max_seats());
   request.metrics->queue_length.Observe(static_cast<double>(queue.waiting.size()));
   NoteSeatDemand();
   BoundNextDispatch(queue);
   return true;
+}
+
+void QueueSet::State::ShowWaiting(FlowRequest& request) {
+  request.shown_waiting = true;
+  request.metrics->inqueue_requests.Add();
+  request.metrics->inqueue_seats.Add(request.work.max_seats());
+}
+
+void QueueSet::State::HideWaiting(FlowRequest& request) {
+  if (!std::exchange(request.shown_waiting, false)) return;
+  request.metrics->inqueue_requests.Subtract();
+  request.metrics->inqueue_seats.Subtract(request.work.max_seats());
 }
 
 // The tournament has the finish of each queue's oldest request, so that the next one to dispatch
@@ -225,8 +236,7 @@ bool QueueSet::State::DispatchOne() {
   --requests_waiting;
   seats_waiting -= seats;
   seats_requested -= seats;
-  request.metrics->inqueue_requests.Subtract();
-  request.metrics->inqueue_seats.Subtract(seats);
+  HideWaiting(request);
   ReshapeFinalWork(request);
   Execute(request, queue.executing);
   queue.seats_in_use += request.work.max_seats();
@@ -249,8 +259,7 @@ void QueueSet::State::RemoveFromQueue(FlowRequest& request) {
   ++rejected;
   request.state = FlowRequest::State::kRejected;
   request.metrics->rejected_time_out.Add();
-  request.metrics->inqueue_requests.Subtract();
-  request.metrics->inqueue_seats.Subtract(seats);
+  HideWaiting(request);
   NoteSeatDemand();
   BoundNextDispatch(queue);
   // The request behind it may be narrower.

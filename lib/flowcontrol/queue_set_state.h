@@ -14,13 +14,18 @@ struct QueueSet::State {
   State(const LevelMetrics& level_metrics, Clock::Monotonic now);
 
   // Advances virtual time as if everything had been unchanged since the last call. Call it before
-  // any change.
+  // any change. A time before that of the last call counts as that one: threads read the clock in
+  // another order than they come here.
   void SyncTime(Clock::Monotonic now);
   void Configure(const QueuingConfig& queuing, const DispatchingConfig& dispatching);
   bool StartWithoutQueue(FlowRequest& request);
   bool Enqueue(FlowRequest& request);
   // Dispatches as many requests as there are seats for.
   void DispatchAsMuchAsPossible();
+  // Counts a request that has to wait, or no longer waits, in the gauges. One that gets its seat at
+  // once is in none of them.
+  static void ShowWaiting(FlowRequest& request);
+  static void HideWaiting(FlowRequest& request);
   void RemoveFromQueue(FlowRequest& request);
   // Does everything but giving its seats back.
   void FinishRegularPhase(FlowRequest& request);

@@ -428,6 +428,41 @@ TEST_CASE("flowcontrol: a request that is given up leaves its queue", "[flowcont
   CHECK(one.set->IsIdle());
 }
 
+TEST_CASE("flowcontrol: only who waits is in the gauges of queues", "[flowcontrol]") {
+  OneSeat one;
+  FlowRequest first = one.Request(1);
+  FlowRequest second = one.Request(2);
+  second.work.initial_seats = 3;
+
+  REQUIRE(one.set->Start(first) == QueueSet::Decision::kExecute);
+  CHECK(one.flow.inqueue_requests.value() == 0);
+  REQUIRE(one.set->Start(second) == QueueSet::Decision::kWait);
+  CHECK(one.flow.inqueue_requests.value() == 1);
+  CHECK(one.flow.inqueue_seats.value() == 3);
+  one.set->Finish(first);
+  CHECK(second.state == FlowRequest::State::kExecuting);
+  CHECK(one.flow.inqueue_requests.value() == 0);
+  CHECK(one.flow.inqueue_seats.value() == 0);
+  one.set->Finish(second);
+}
+
+TEST_CASE("flowcontrol: a time that was read before another one counts as that one",
+          "[flowcontrol]") {
+  OneSeat one;
+  FlowRequest first = one.Request(1);
+  FlowRequest second = one.Request(2);
+  const Clock::Monotonic read = one.simulation.Now() + 5s;
+
+  REQUIRE(one.set->Start(first, read) == QueueSet::Decision::kExecute);
+  CHECK(first.started == read);
+  one.set->Finish(first, read - 2s);
+  CHECK(first.finished == read);
+  REQUIRE(one.set->Start(second, read - 1s) == QueueSet::Decision::kExecute);
+  CHECK(second.started == read);
+  one.set->Finish(second, read + 1s);
+  CHECK(second.finished == read + 1s);
+}
+
 TEST_CASE("flowcontrol: who waits is told when a seat is free", "[flowcontrol]") {
   OneSeat one;
   FlowRequest first = one.Request(1);

@@ -112,7 +112,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     ticket->in_head = true;
     // Sending the response takes no seat: waiting requests need not wait for a client that reads
     // slowly, nor for the end of the loop's turn, in which hundreds may be answered.
-    if (exchange.answer_is_made()) Finish(*ticket);
+    if (exchange.answer_is_made()) Finish(*ticket, exchange);
     // The uids are sent instead of names, so that clients learn no names; built-in objects have
     // none.
     const flowcontrol::Schema& schema = ticket->schema();
@@ -128,7 +128,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     if (const TicketPtr* const found = exchange.Find<TicketPtr>(); found && *found) {
       // An exchange that has ended does not go on after its wait.
       EndWait(**found);
-      Finish(**found);
+      Finish(**found, exchange);
     }
     if (const auto* watch = exchange.Find<CountedWatch>()) {
       controller_.watches().ForgetWatch(watch->subject);
@@ -148,7 +148,7 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     request.metrics = ticket.schema().metrics;
     request.flow_schema = ticket.schema().config.name;
     request.flow_distinguisher = ticket.classified.distinguisher;
-    switch (ticket.queues().Start(request)) {
+    switch (ticket.queues().Start(request, exchange.FilterBegan(clock_))) {
       case QueueSet::Decision::kExecute:
         return Execute(exchange, ticket, kNoWait);
       case QueueSet::Decision::kWait:
@@ -182,7 +182,8 @@ class PriorityAndFairness final : public http::Filter, public Seat {
       // A watch keeps its seats only until it has begun.
       exchange.Set(response::WatchInitialized{[this, &exchange] {
         TicketPtr& begun = *exchange.ctx().Mutable<TicketPtr>();
-        Finish(*begun);
+        // The handler may run on another thread than filters.
+        if (Executes(*begun)) Finish(*begun, clock_.Now());
         if (begun->in_head) begun.reset();
       }});
     }
@@ -195,10 +196,17 @@ class PriorityAndFairness final : public http::Filter, public Seat {
     ticket.end_of_wait.reset();
   }
 
-  // Gives back the seats that the request still has.
-  void Finish(Ticket& ticket) const {
-    if (ticket.request.state != FlowRequest::State::kExecuting) return;
-    ticket.queues().Finish(ticket.request);
+  static bool Executes(const Ticket& ticket) {
+    return ticket.request.state == FlowRequest::State::kExecuting;
+  }
+
+  // Gives back the seats that the request still has. From a filter's Head or End.
+  void Finish(Ticket& ticket, const http::Exchange& exchange) const {
+    if (Executes(ticket)) Finish(ticket, exchange.FilterBegan(clock_));
+  }
+
+  void Finish(Ticket& ticket, Clock::Monotonic now) const {
+    ticket.queues().Finish(ticket.request, now);
     // A request that went away between getting its seat and taking it was not counted.
     if (ticket.counted) watermarks_.executing(ticket.mutating).Add(-1, ticket.request.finished);
     const std::chrono::duration<double> took = ticket.request.finished - ticket.request.started;
