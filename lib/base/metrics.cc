@@ -220,7 +220,7 @@ std::size_t Histogram::BucketOf(double value) const {
 
 void Histogram::Observe(double value) {
   counts_[BucketOf(value)].fetch_add(1, std::memory_order_relaxed);
-  sum_.fetch_add(value, std::memory_order_relaxed);
+  if (value != 0) sum_.fetch_add(value, std::memory_order_relaxed);
 }
 
 void Histogram::AddTo(std::size_t i, std::uint64_t count, double sum) {

@@ -152,6 +152,28 @@ TEST_CASE("base: a reset sets counters and histograms to zero and keeps gauges",
   CHECK(gauge.value() == 3);
 }
 
+TEST_CASE("base: counters and gauges add whole numbers and fractions", "[base]") {
+  const auto registry = NewRegistry();
+  Counter& counter = registry->Counters({"c", "", {}}).With({});
+  Gauge& gauge = registry->Gauges({"g", "", {}}).With({});
+
+  for (const double n : {1.0, 0.25, 2e15, 2.0}) counter.Add(n);
+  CHECK(counter.value() == 2e15 + 3.25);
+  counter.Reset();
+  CHECK(counter.value() == 0);
+
+  gauge.Add(5);
+  gauge.Subtract(0.5);
+  CHECK(gauge.value() == 4.5);
+  gauge.Set(-2);
+  CHECK(gauge.value() == -2);
+  gauge.Add(-1e300);
+  CHECK(gauge.value() == -1e300);
+  gauge.Set(0);
+  gauge.Add(std::numeric_limits<double>::infinity());
+  CHECK(gauge.value() == std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("base: a refresher runs before each serialization until it is unregistered", "[base]") {
   const auto registry = NewRegistry();
   Gauge& gauge = registry->Gauges({"g", "", {}}).With({});

@@ -17,34 +17,65 @@
 // nothing is counted globally.
 namespace apiserver::inline v0::metrics {
 
+// The sum of numbers that threads add. Whole numbers, which most are, are summed apart: a processor
+// adds them in one step, which takes half the time of a comparison and exchange.
+class AtomicSum final {
+ public:
+  void Add(double n) {
+    if (n < kWholeMax && n > -kWholeMax) {
+      const auto whole = static_cast<std::int64_t>(n);
+      if (static_cast<double>(whole) == n) {
+        whole_.fetch_add(whole, std::memory_order_relaxed);
+        return;
+      }
+    }
+    rest_.fetch_add(n, std::memory_order_relaxed);
+  }
+  // Replaces the sum. What is added meanwhile is not lost.
+  void Set(double value) {
+    const auto whole = static_cast<double>(whole_.load(std::memory_order_relaxed));
+    rest_.store(value - whole, std::memory_order_relaxed);
+  }
+  double value() const {
+    return static_cast<double>(whole_.load(std::memory_order_relaxed)) +
+           rest_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr double kWholeMax = 1e15;  // Greater ones might overflow, or are not exact.
+
+  std::atomic<std::int64_t> whole_{0};
+  std::atomic<double> rest_{0};
+};
+
 // A number that only grows. Any thread, no lock.
 class Counter final {
  public:
   // `n` must not be negative.
-  void Add(double n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
-  double value() const { return value_.load(std::memory_order_relaxed); }
+  void Add(double n = 1) { sum_.Add(n); }
+  double value() const { return sum_.value(); }
   // Sets it to zero, for Registry::Reset().
-  void Reset() { value_.store(0, std::memory_order_relaxed); }
+  void Reset() { sum_.Set(0); }
 
  private:
-  std::atomic<double> value_{0};
+  AtomicSum sum_;
 };
 
 // A number that goes up and down. Any thread, no lock.
 class Gauge final {
  public:
   // Replaces the value.
-  void Set(double value) { value_.store(value, std::memory_order_relaxed); }
+  void Set(double value) { sum_.Set(value); }
   // Adds `n`, which may be negative.
-  void Add(double n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
+  void Add(double n = 1) { sum_.Add(n); }
   // Subtracts `n`.
   void Subtract(double n = 1) { Add(-n); }
-  double value() const { return value_.load(std::memory_order_relaxed); }
+  double value() const { return sum_.value(); }
   // Sets it to zero.
   void Reset() { Set(0); }
 
  private:
-  std::atomic<double> value_{0};
+  AtomicSum sum_;
 };
 
 // Counts values by buckets. Any thread, no lock.
