@@ -77,13 +77,13 @@ inline Block ToEscape(Block block) {
 }
 // Returns the number of bytes before the first of those.
 inline std::size_t UnescapedIn(Block block) { return BytesBefore(ToEscape(block)); }
+constexpr std::size_t kStride = 4 * sizeof(Block);
 // Returns how many of `size` bytes have no hit, in steps of four blocks, which are judged together:
 // a branch for each of them takes longer than the comparisons. `hits_at` gives the hits of the
 // block at an offset.
 template <class HitsAt>
 std::size_t StridesWithout(std::size_t size, HitsAt hits_at) {
   constexpr std::size_t kBlock = sizeof(Block);
-  constexpr std::size_t kStride = 4 * kBlock;
   std::size_t at = 0;
   while (size - at >= kStride) {
     Block hits = hits_at(at);
@@ -153,7 +153,9 @@ inline std::size_t CopyUnescaped(std::string_view text, char* out) {
   };
   // Reads the last block, some of it for the second time: that part is plain.
   const std::size_t last = text.size() - kBlock;
-  for (std::size_t at = scan::StridesWithout(text.size(), copy); at < last; at += kBlock) {
+  std::size_t at = 0;
+  if (text.size() >= scan::kStride) at = scan::StridesWithout(text.size(), copy);
+  for (; at < last; at += kBlock) {
     const std::size_t plain = scan::BytesBefore(copy(at));
     if (plain < kBlock) return at + plain;
   }
