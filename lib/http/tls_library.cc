@@ -1,5 +1,6 @@
 #include "http/tls_library.h"
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/provider.h>
 #include <openssl/ssl.h>
@@ -9,6 +10,7 @@
 
 #ifdef APISERVER_IPSEC_MB
 #include "http/aes_gcm_provider.h"
+#include "http/ipsec_mb.h"
 #endif
 
 namespace apiserver::v0::http {
@@ -25,6 +27,7 @@ struct FreeLibrary {
 OSSL_LIB_CTX* NewTlsLibrary() {
   // Reads openssl.cnf, which may name providers.
   if (OPENSSL_init_ssl(0, nullptr) != 1 || !HasOwnProvidersOnly(nullptr)) return nullptr;
+  if (FindIpsecMb() == nullptr) return nullptr;
   std::unique_ptr<OSSL_LIB_CTX, FreeLibrary> library(OSSL_LIB_CTX_new());
   if (!library || OSSL_PROVIDER_add_builtin(library.get(), kProvider, StartAesGcmProvider) != 1 ||
       OSSL_PROVIDER_load(library.get(), kProvider) == nullptr ||
@@ -33,6 +36,14 @@ OSSL_LIB_CTX* NewTlsLibrary() {
     return nullptr;
   }
   return library.release();
+}
+
+// An error that stayed in the thread's queue would be taken for one of the next call's.
+OSSL_LIB_CTX* NewTlsLibraryQuietly() {
+  ERR_set_mark();
+  OSSL_LIB_CTX* const library = NewTlsLibrary();
+  ERR_pop_to_mark();
+  return library;
 }
 
 #endif
@@ -54,7 +65,7 @@ bool HasOwnProvidersOnly(OSSL_LIB_CTX* library) {
 
 OSSL_LIB_CTX* TlsLibrary() {
 #ifdef APISERVER_IPSEC_MB
-  static OSSL_LIB_CTX* const library = NewTlsLibrary();
+  static OSSL_LIB_CTX* const library = NewTlsLibraryQuietly();
   return library;
 #else
   return nullptr;

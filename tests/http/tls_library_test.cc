@@ -2,6 +2,7 @@
 #include "http/tls_library.h"
 
 #include <openssl/core_dispatch.h>
+#include <openssl/err.h>
 #include <openssl/provider.h>
 #include <openssl/ssl.h>
 
@@ -114,6 +115,7 @@ TEST_CASE("http: TLS has a faster AES-GCM, and the host does not see it", "[http
     CHECK(ProviderOf(TlsLibrary(), name) == "libapiserver");
   }
   if (TlsLibrary() == nullptr) WARN("TLS uses OpenSSL's own ciphers here");
+  CHECK(ERR_peek_error() == 0);
 }
 
 TEST_CASE("http: TLS of each suite agrees with OpenSSL's own at the other end", "[http]") {
