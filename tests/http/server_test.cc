@@ -220,6 +220,29 @@ TEST_CASE("http: a watch delivers each event when it happens, and ends", "[http]
   CHECK(service.ends.Await("200 ok"));
 }
 
+TEST_CASE("http: a body is not asked for the little room that a frame has left", "[http]") {
+  struct Pieces final : BodySource {
+    explicit Pieces(Journal& asked) : rooms(asked) {}
+    Pull Next(ChunkWriter& out, const Waker& /*waker*/) override {
+      rooms.Add(out.room() < (2U << 10) ? "little" : "much");
+      out.Write(std::string(5'000, 'x'));
+      return --left > 0 ? Pull::kMore : Pull::kEnd;
+    }
+    Journal& rooms;
+    int left = 12;  // Less than the window of a stream.
+  };
+  Journal rooms;
+  TestService service([&](Exchange& exchange) {
+    exchange.writer().Stream({}, std::make_unique<Pieces>(rooms));
+    return Step::Done();
+  });
+  TestServer server(service.service, GENERATE(Wire::kHttp2, Wire::kTlsHttp2));
+
+  CHECK(server.Connect()->Call(Soon(), {.target = "/"})->body == std::string(60'000, 'x'));
+
+  CHECK(rooms.lines() == std::vector<std::string>(12, "much"));
+}
+
 TEST_CASE("http: a reader that is slow holds the source back", "[http]") {
   struct Counting final : BodySource {
     explicit Counting(std::atomic<std::size_t>& m) : made(m) {}
