@@ -1,7 +1,9 @@
 #include "apiserver/audit/event.h"
 
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "apiserver/base/field_path.h"
@@ -56,10 +58,18 @@ class Members {
     out_.Put('"');
   }
   void NumberUnlessZero(const auto& name, int value) {
-    if (value != 0) Name(name).Put(std::to_string(value));
+    if (value == 0) return;
+    std::array<char, std::numeric_limits<int>::digits10 + 2> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    Name(name).Put({text.data(), end});
   }
   // Writes members that stand in `text`, with the comma before the first.
   void Written(std::string_view text) { out_.Put(text); }
+  // Writes the object's beginning as it stands in `text`, with at least one member.
+  void Begun(std::string_view text) {
+    out_.Put(text);
+    before_ = ',';
+  }
   JsonSink& out() { return out_; }
   // Empty: a time that was never set; null as in Go.
   void Time(const auto& name, std::string_view time) {
@@ -199,31 +209,25 @@ void PutRequestFields(const Event& event, ClientTexts* clients, Members& members
   if (event.object_ref) PutObjectReference(*event.object_ref, members.Name("objectRef"));
 }
 
-// Takes them from `kept`, or leaves them there.
-void PutKeptRequestFields(const Event& event, const KeptJson& kept, Members& members) {
-  if (!kept.request.text.empty()) return members.Written(kept.request.text);
-  const std::size_t begin = members.out().Place();
-  PutRequestFields(event, &kept.clients, members);
-  kept.request.text = members.out().TextSince(begin);
-}
-
-// Writes the fields of an event without kind and apiVersion. `kept`: may be null.
-void PutEventFields(const Event& event, const KeptJson* kept, Members& members) {
+// Writes the fields before the stage.
+void PutIdentity(const Event& event, Members& members) {
   members.Plain("level", LevelWord(event.level));
   members.Text("auditID", event.audit_id);
-  members.Plain("stage", StageWord(event.stage));
-  if (kept) {
-    PutKeptRequestFields(event, *kept, members);
-  } else {
-    PutRequestFields(event, nullptr, members);
-  }
+}
+
+// Writes what was answered, and what was sent.
+void PutAnswer(const Event& event, Members& members) {
   if (event.response_status) {
     PutResponseStatus(*event.response_status, members.Name("responseStatus"));
   }
   if (event.request_object) members.Name("requestObject").Put(*event.request_object);
   if (event.response_object) members.Name("responseObject").Put(*event.response_object);
-  runtime::TimeText text;
-  const std::string_view received = MicroTimeUnlessZero(event.request_received, text);
+}
+
+// Writes the fields behind the answer. `text` has `received`, the time at which the request was
+// received.
+void PutTimes(const Event& event, std::string_view received, runtime::TimeText& text,
+              Members& members) {
   members.Time("requestReceivedTimestamp", received);
   members.Time("stageTimestamp", StageTime(event, received, text));
   if (event.annotations.empty()) return;
@@ -231,11 +235,61 @@ void PutEventFields(const Event& event, const KeptJson* kept, Members& members) 
   PutMap(event.annotations, out, [&out](const std::string& value) { PutJsonString(value, out); });
 }
 
-void PutWhole(const Event& event, const KeptJson* kept, JsonSink& sink) {
-  Members members(sink);
+// Writes the fields of an event without kind and apiVersion.
+void PutEventFields(const Event& event, Members& members) {
+  PutIdentity(event, members);
+  members.Plain("stage", StageWord(event.stage));
+  PutRequestFields(event, nullptr, members);
+  PutAnswer(event, members);
+  runtime::TimeText text;
+  PutTimes(event, MicroTimeUnlessZero(event.request_received, text), text, members);
+}
+
+void PutType(Members& members) {
   members.Plain("kind", "Event");
   members.Plain("apiVersion", "audit.k8s.io/v1");
-  PutEventFields(event, kept, members);
+}
+
+void PutWhole(const Event& event, JsonSink& sink) {
+  Members members(sink);
+  PutType(members);
+  PutEventFields(event, members);
+}
+
+// Writes the event to its answer, and keeps that and the time at which the request was received.
+void PutAndKeep(const Event& event, const KeptJson& kept, Members& members) {
+  RequestJson& json = kept.request;
+  const std::size_t begin = members.out().Place();
+  PutType(members);
+  PutIdentity(event, members);
+  json.stage = members.out().Place() - begin;
+  members.Plain("stage", StageWord(event.stage));
+  json.uri = members.out().Place() - begin;
+  PutRequestFields(event, &kept.clients, members);
+  const std::string_view written = members.out().TextSince(begin);
+  json.received = written.size();
+  runtime::TimeText text;
+  const std::string_view received = MicroTimeUnlessZero(event.request_received, text);
+  json.text.reserve(written.size() + received.size());
+  json.text.append(written).append(received);
+}
+
+// Writes an event of a request of which `kept` may have the text.
+void PutKept(const Event& event, const KeptJson& kept, JsonSink& sink) {
+  Members members(sink);
+  const RequestJson& json = kept.request;
+  if (json.text.empty()) {
+    PutAndKeep(event, kept, members);
+  } else {
+    const std::string_view text = json.text;
+    members.Begun(text.substr(0, json.stage));
+    members.Plain("stage", StageWord(event.stage));
+    members.Written(text.substr(json.uri, json.received - json.uri));
+  }
+  PutAnswer(event, members);
+  runtime::TimeText text;
+  const std::size_t size = json.text.copy(text.data(), text.size(), json.received);
+  PutTimes(event, {text.data(), size}, text, members);
 }
 
 std::string QuotedList(const std::vector<std::string>& values) {
@@ -289,12 +343,12 @@ ResponseStatus ResponseStatus::Of(const Status& status) {
 
 void AppendEventJson(const Event& event, std::string& out) {
   JsonSink sink(out);
-  PutWhole(event, nullptr, sink);
+  PutWhole(event, sink);
   sink.Flush();
 }
 
 void PutEventJson(const Event& event, const KeptJson& kept, JsonSink& sink) {
-  PutWhole(event, &kept, sink);
+  PutKept(event, kept, sink);
 }
 
 std::string EventListJson(const Events& events) {
@@ -307,7 +361,7 @@ std::string EventListJson(const Events& events) {
     members.Name("metadata").Put("{}");
     PutList(events, members.Name("items"), [&sink](const EventPtr& event) {
       Members item(sink);
-      PutEventFields(*event, nullptr, item);
+      PutEventFields(*event, item);
     });
   }
   sink.Flush();

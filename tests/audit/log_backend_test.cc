@@ -136,6 +136,7 @@ TEST_CASE("audit: each line of a request in the log is that of its event", "[aud
         audit.Visit([](Event& event) { event.user_agent = "other"; });
       });
   const std::string uri = GENERATE(std::string("/apis"), "/" + std::string(5000, '"'));
+  const std::chrono::milliseconds pause(GENERATE(3, 1200));
   const auto page = std::make_shared<Guarded<Page::State>>();
   const BackendPtr log = NewLogBackend(std::make_unique<Page>(page));
   REQUIRE(log->Run({}).ok());
@@ -151,7 +152,7 @@ TEST_CASE("audit: each line of a request in the log is that of its event", "[aud
   });
   std::string expected;
   const auto record = [&](Stage stage) {
-    clock.Advance(std::chrono::milliseconds(3));
+    clock.Advance(pause);
     audit->VisitAt(stage, std::nullopt, [&](const Event& event, RequestJson& kept) {
       AppendEventJson(event, expected);
       expected += '\n';

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -87,10 +88,16 @@ struct Event {
   Clock::Wall stage_timestamp = {};
   std::map<std::string, std::string> annotations = {};
 };
-// The JSON of the fields that the events of one request share, from requestURI to objectRef. A
-// backend that writes JSON keeps it here between two stages; who changes those fields clears it.
+// The JSON that the events of one request share. A backend that writes JSON keeps it here between
+// two stages; who changes a field of the event before responseStatus clears `text`.
 struct RequestJson {
-  std::string text;  // Empty: none was written yet.
+  // The first event from its beginning to objectRef, and then the time at which the request was
+  // received. Empty: no event was written yet.
+  std::string text;
+  // Offsets in `text`: of the stage, of requestURI with the comma before it, and of that time.
+  std::size_t stage = 0;
+  std::size_t uri = 0;
+  std::size_t received = 0;
 };
 using EventPtr = std::shared_ptr<const Event>;
 using Events = std::vector<EventPtr>;
