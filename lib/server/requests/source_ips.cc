@@ -41,8 +41,11 @@ std::vector<std::string> SourceIPs(const http::Request& request) {
     forwarded.remove_prefix(std::min(each.size() + 1, forwarded.size()));
     if (auto ip = text::CanonicalIP(TrimSpaces(each))) ips.push_back(*std::move(ip));
   }
-  if (auto real = text::CanonicalIP(request.headers.Get("X-Real-Ip"))) {
-    if (std::find(ips.begin(), ips.end(), *real) == ips.end()) ips.push_back(*std::move(real));
+  if (const std::string_view sent = request.headers.Get("X-Real-Ip"); !sent.empty()) {
+    auto real = text::CanonicalIP(sent);
+    if (real && std::find(ips.begin(), ips.end(), *real) == ips.end()) {
+      ips.push_back(*std::move(real));
+    }
   }
   if (auto remote = text::CanonicalIP(HostOf(request.remote_address))) {
     if (ips.empty() || ips.back() != *remote) ips.push_back(*std::move(remote));
