@@ -1,6 +1,7 @@
 #include "flowcontrol/queue_set_state.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace apiserver::v0::flowcontrol {
@@ -58,6 +59,7 @@ void QueueSet::State::Configure(const QueuingConfig& wanted, const DispatchingCo
   const QueuingConfig before = std::exchange(queuing, wanted);
   concurrency_limit = dispatching.concurrency_limit;
   dealer.reset();
+  dealt.reset();
   if (wanted.desired_num_queues > 0) {
     if (auto made = Dealer::New(wanted.desired_num_queues, wanted.hand_size); made.ok()) {
       dealer = *made;
@@ -124,14 +126,17 @@ bool QueueSet::State::StartWithoutQueue(FlowRequest& request) {
 // Shuffle sharding: a flow has a hand of queues and uses the one with the least work, so that a
 // greedy flow fills its hand only.
 Queue& QueueSet::State::ChooseQueue(std::uint64_t flow_hash) {
-  Dealer::Hand cards;
-  const auto hand = dealer->Deal(flow_hash, cards);
+  if (!dealt || dealt->hash != flow_hash) {
+    dealer->Deal(flow_hash, dealt.emplace(Dealt{.hash = flow_hash, .cards = {}}).cards);
+  }
+  const auto hand = std::span(dealt->cards).first(dealer->hand_size());
   // Beginning at another card each time removes a bias where hands overlap.
-  const std::uint64_t offset = enqueues++;
+  std::size_t card = enqueues++ % hand.size();
   Queue* best = nullptr;
   for (std::size_t i = 0; i < hand.size(); ++i) {
-    Queue* queue = queues[hand[(offset + i) % hand.size()]].get();
+    Queue* queue = queues[hand[card]].get();
     if (!best || queue->total_work_sum < best->total_work_sum) best = queue;
+    if (++card == hand.size()) card = 0;
   }
   return *best;
 }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "flowcontrol/queue_set.h"
+#include "flowcontrol/shuffle_sharding.h"
 #include "flowcontrol/utilization.h"
 
 namespace apiserver::inline v0::flowcontrol {
@@ -41,6 +43,12 @@ struct QueueSet::State {
   QueuingConfig queuing;
   int concurrency_limit = 0;
   std::optional<Dealer> dealer;
+  // The hand that was dealt last: requests of one flow often follow each other.
+  struct Dealt {
+    std::uint64_t hash;
+    Dealer::Hand cards;
+  };
+  std::optional<Dealt> dealt;
   std::vector<std::unique_ptr<Queue>> queues;
   // The value of R, by queue, at which the oldest waiting request would finish.
   Tournament finishes;

@@ -540,4 +540,26 @@ TEST_CASE("flowcontrol: queues too many go when they are empty", "[flowcontrol]"
   CHECK(one.set->Dump(false).queues.size() == 9);
 }
 
+TEST_CASE("flowcontrol: a flow's hand is dealt anew for another number of queues",
+          "[flowcontrol]") {
+  OneSeat one;
+  const auto queue_of = [&one](FlowRequest& request) {
+    REQUIRE(one.set->Start(request) == QueueSet::Decision::kExecute);
+    const std::vector<QueueDump> queues = one.set->Dump(false).queues;
+    const auto used = std::find_if(queues.begin(), queues.end(),
+                                   [](const QueueDump& queue) { return queue.seats_in_use > 0; });
+    one.set->Finish(request);
+    return used - queues.begin();
+  };
+  FlowRequest first = one.Request(5);
+  FlowRequest again = one.Request(5);
+  CHECK(queue_of(first) == 5);
+  CHECK(queue_of(again) == 5);
+  FlowRequest other = one.Request(7);
+  CHECK(queue_of(other) == 7);
+  one.set->Configure({2, 11, 1}, {1});
+  FlowRequest last = one.Request(7);
+  CHECK(queue_of(last) == 1);
+}
+
 }  // namespace apiserver::inline v0::flowcontrol
