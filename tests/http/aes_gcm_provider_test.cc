@@ -24,15 +24,20 @@ using apiserver::http::StartAesGcmProvider;
 struct GcmLibrary {
   GcmLibrary() {
     REQUIRE(OSSL_PROVIDER_add_builtin(context, "gcm", StartAesGcmProvider) == 1);
-    starts = OSSL_PROVIDER_load(context, "gcm") != nullptr;
+    provider = OSSL_PROVIDER_load(context, "gcm");
+    starts = provider != nullptr;
     if (!starts) WARN("this CPU has no VAES: OpenSSL's own AES-GCM is used");
     CHECK(starts == (FindIpsecMb() != nullptr));
   }
-  ~GcmLibrary() { OSSL_LIB_CTX_free(context); }
+  ~GcmLibrary() {
+    if (starts) OSSL_PROVIDER_unload(provider);
+    OSSL_LIB_CTX_free(context);
+  }
   GcmLibrary(const GcmLibrary&) = delete;
   GcmLibrary& operator=(const GcmLibrary&) = delete;
 
   OSSL_LIB_CTX* context = OSSL_LIB_CTX_new();
+  OSSL_PROVIDER* provider = nullptr;
   bool starts = false;
 };
 

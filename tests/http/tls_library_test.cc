@@ -168,19 +168,27 @@ int StartNothing(const OSSL_CORE_HANDLE* /*handle*/, const OSSL_DISPATCH* /*core
   return 1;
 }
 
+using Provider = std::unique_ptr<OSSL_PROVIDER, int (*)(OSSL_PROVIDER*)>;
+
+Provider Load(OSSL_LIB_CTX* library, const char* name) {
+  Provider provider(OSSL_PROVIDER_load(library, name), OSSL_PROVIDER_unload);
+  REQUIRE(provider);
+  return provider;
+}
+
 TEST_CASE("http: TLS leaves ciphers to providers that a host has chosen", "[http]") {
   using Library = std::unique_ptr<OSSL_LIB_CTX, void (*)(OSSL_LIB_CTX*)>;
   const Library library(OSSL_LIB_CTX_new(), OSSL_LIB_CTX_free);
   CHECK(HasOwnProvidersOnly(library.get()));
-  REQUIRE(OSSL_PROVIDER_load(library.get(), "default") != nullptr);
+  const Provider standard = Load(library.get(), "default");
   CHECK(HasOwnProvidersOnly(library.get()));
 
   REQUIRE(OSSL_PROVIDER_add_builtin(library.get(), "card", StartNothing) == 1);
-  REQUIRE(OSSL_PROVIDER_load(library.get(), "card") != nullptr);
+  const Provider card = Load(library.get(), "card");
 
   CHECK_FALSE(HasOwnProvidersOnly(library.get()));
   const Library without_default(OSSL_LIB_CTX_new(), OSSL_LIB_CTX_free);
-  REQUIRE(OSSL_PROVIDER_load(without_default.get(), "base") != nullptr);
+  const Provider base = Load(without_default.get(), "base");
   CHECK_FALSE(HasOwnProvidersOnly(without_default.get()));
   const Library fips(OSSL_LIB_CTX_new(), OSSL_LIB_CTX_free);
   REQUIRE(EVP_default_properties_enable_fips(fips.get(), 1) == 1);
