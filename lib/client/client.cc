@@ -1,6 +1,8 @@
 #include "apiserver/client/client.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
@@ -69,14 +71,13 @@ class RestClient final : public Client {
     query.Add(watching);
     http::ClientRequest request = Request("GET", target, query);
     AddCredentials(request);
-    ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
-    ASSIGN_OR_RETURN(auto stream, connection->Open(request));
-    ASSIGN_OR_RETURN(http::ResponseHead head, stream->Head(ctx));
+    ASSIGN_OR_RETURN(Opened opened, OnceMore([&] { return Open(ctx, request); }));
     // A refusal is not a stream of events but one Status, which ErrorOf() reads.
-    if (head.code < 300) return NewWatchStream(std::move(stream), options_.scheme);
-    http::ClientResponse refusal{.code = head.code, .headers = std::move(head.headers)};
+    if (opened.head.code < 300) return NewWatchStream(std::move(opened.stream), options_.scheme);
+    http::ClientResponse refusal{.code = opened.head.code,
+                                 .headers = std::move(opened.head.headers)};
     while (true) {
-      ASSIGN_OR_RETURN(const std::string bytes, stream->Read(ctx));
+      ASSIGN_OR_RETURN(const std::string bytes, opened.stream->Read(ctx));
       if (bytes.empty()) break;
       refusal.body += bytes;
     }
@@ -85,11 +86,41 @@ class RestClient final : public Client {
 
   Result<http::ClientResponse> Call(const Context& ctx, http::ClientRequest request) override {
     AddCredentials(request);
-    ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
-    return connection->Call(ctx, request);
+    return OnceMore([&]() -> Result<http::ClientResponse> {
+      ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
+      return connection->Call(ctx, request);
+    });
   }
 
  private:
+  struct Opened {
+    std::unique_ptr<http::ClientStream> stream;
+    http::ResponseHead head;
+  };
+  Result<Opened> Open(const Context& ctx, const http::ClientRequest& request) {
+    ASSIGN_OR_RETURN(const auto connection, Connection(ctx));
+    ASSIGN_OR_RETURN(auto stream, connection->Open(request));
+    ASSIGN_OR_RETURN(http::ResponseHead head, stream->Head(ctx));
+    return Opened{std::move(stream), std::move(head)};
+  }
+
+  // Makes a call, and makes it once more if its server closed the connection before it had begun to
+  // work on it: a server may do so at any time, as after a refused user. Go's http2.Transport does
+  // it, too.
+  template <class Attempt>
+  static auto OnceMore(const Attempt& attempt) -> decltype(attempt()) {
+    auto result = attempt();
+    if (!result.ok() && NotBegun(result.status())) return attempt();
+    return result;
+  }
+  static bool NotBegun(const Status& status) {
+    if (status.details() == nullptr) return false;
+    const std::vector<StatusCause>& causes = status.details()->causes;
+    return std::any_of(causes.begin(), causes.end(), [](const StatusCause& cause) {
+      return cause.reason == http::kNotBegunCause;
+    });
+  }
+
   static http::ClientRequest Request(std::string method, const Target& target,
                                      const QueryBuilder& query) {
     http::ClientRequest request;

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "client/fake_connection.h"
 
@@ -182,6 +184,46 @@ TEST_CASE("client: a closed connection is replaced, an open one kept", "[client]
   made.front()->is_closed = true;
   REQUIRE(client->Get(kCtx, kFlunder).ok());
   CHECK(made.size() == 2);
+}
+
+TEST_CASE("client: what a closing connection did not take is asked on another one", "[client]") {
+  const auto [cause, calls] = GENERATE(table<std::string_view, std::size_t>(
+      {{http::kNotBegunCause, 2}, {http::kUnansweredCause, 1}, {"", 1}}));
+  CAPTURE(cause);
+  std::vector<std::shared_ptr<FakeConnection>> made;
+  ClientOptions options;
+  options.connect = [&](const Context&) -> Result<std::shared_ptr<http::Connection>> {
+    auto connection = std::make_shared<FakeConnection>();
+    connection->is_closed = true;
+    if (made.empty()) {
+      connection->failure = Status(Reason::kServiceUnavailable, "closed");
+      if (!cause.empty()) {
+        connection->failure = connection->failure.WithDetails(
+            {.causes = {{.reason = std::string(http::kUnansweredCause)},
+                        {.reason = std::string(cause)}}});
+      }
+    } else {
+      connection->answers.push_back({.code = 200, .headers = {}, .body = kFlunderJson});
+      connection->stream = std::make_unique<FakeStream>(200, std::deque<std::string>());
+    }
+    made.push_back(connection);
+    return made.back();
+  };
+  const auto client = NewClient(options);
+
+  SECTION("a call") { CHECK(client->Get(kCtx, kFlunder, {}).ok() == (calls == 2)); }
+  SECTION("a watch") { CHECK(client->Watch(kCtx, kFlunders, {}).ok() == (calls == 2)); }
+
+  CHECK(made.size() == calls);
+}
+
+TEST_CASE("client: a call that no connection takes is made twice", "[client]") {
+  Fixture f;
+  f.connection->failure =
+      Status(Reason::kServiceUnavailable, "closed")
+          .WithDetails({.causes = {{.reason = std::string(http::kNotBegunCause)}}});
+  CHECK(f.client->Get(kCtx, kFlunder, {}).status() == f.connection->failure);
+  CHECK(f.connection->requests.size() == 2);
 }
 
 TEST_CASE("client: a watch is read event by event, however its bytes are cut", "[client]") {

@@ -43,10 +43,12 @@ class FakeConnection final : public http::Connection {
   std::vector<http::ClientRequest> requests;
   std::deque<http::ClientResponse> answers;
   std::unique_ptr<http::ClientStream> stream;
+  Status failure;  // Of all calls, unless it is OK.
   bool is_closed = false;
 
   Result<http::ClientResponse> Call(const Context&, const http::ClientRequest& request) override {
     requests.push_back(request);
+    if (!failure.ok()) return failure;
     if (answers.empty()) return Status(Reason::kServiceUnavailable, "connection lost");
     http::ClientResponse answer = answers.front();
     if (answers.size() > 1) answers.pop_front();
@@ -54,6 +56,7 @@ class FakeConnection final : public http::Connection {
   }
   Result<std::unique_ptr<http::ClientStream>> Open(const http::ClientRequest& request) override {
     requests.push_back(request);
+    if (!failure.ok()) return failure;
     return std::move(stream);
   }
   bool closed() const override { return is_closed; }
