@@ -21,6 +21,7 @@ namespace apiserver::inline v0::metrics {
 // adds them in one step, which takes half the time of a comparison and exchange.
 class AtomicSum final {
  public:
+  // Adds `n`, which may be negative. Any thread, no lock.
   void Add(double n) {
     if (n < kWholeMax && n > -kWholeMax) {
       const auto whole = static_cast<std::int64_t>(n);
