@@ -1,14 +1,13 @@
 #include "apiserver/client/client.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "apiserver/base/sync.h"
 #include "base/status_macros.h"
 #include "client/answer.h"
 #include "client/query.h"
 #include "client/watch_stream.h"
+#include "http/causes.h"
 
 namespace apiserver::v0::client {
 namespace {
@@ -110,15 +109,8 @@ class RestClient final : public Client {
   template <class Attempt>
   static auto OnceMore(const Attempt& attempt) -> decltype(attempt()) {
     auto result = attempt();
-    if (!result.ok() && NotBegun(result.status())) return attempt();
+    if (!result.ok() && http::HasNotBegun(result.status())) return attempt();
     return result;
-  }
-  static bool NotBegun(const Status& status) {
-    if (status.details() == nullptr) return false;
-    const std::vector<StatusCause>& causes = status.details()->causes;
-    return std::any_of(causes.begin(), causes.end(), [](const StatusCause& cause) {
-      return cause.reason == http::kNotBegunCause;
-    });
   }
 
   static http::ClientRequest Request(std::string method, const Target& target,

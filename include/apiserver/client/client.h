@@ -63,7 +63,8 @@ class WatchStream {
 // Reads and writes objects of a server. Methods may be called from any thread that may block, so
 // never on a loop. A response of 400 and more becomes the Status that the server sent, or
 // meta::NewGenericServerResponse if it sent none; kServiceUnavailable also means a lost connection,
-// kTimeout that `ctx` was done first.
+// kTimeout that `ctx` was done first. A request that the server had certainly not begun to work on
+// when the connection ended is made once more, on another connection.
 //
 // Returned objects are of the kind that ClientOptions::scheme has, so that codec::ToMessage reads
 // them; of an untyped Kind, named as in the response, if it has none. Either way the content is

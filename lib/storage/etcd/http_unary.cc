@@ -1,17 +1,14 @@
 #include "storage/etcd/http_unary.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "http/causes.h"
 
 namespace apiserver::v0::storage::etcd {
 
 RpcOutcome OutcomeOf(const Status& status) {
   RpcOutcome outcome{RpcCode::kUnavailable, std::string(status.message())};
-  if (status.details() == nullptr) return outcome;
-  const auto& causes = status.details()->causes;
-  outcome.sent = std::none_of(causes.begin(), causes.end(), [](const auto& cause) {
-    return cause.reason == http::kNotBegunCause;
-  });
+  outcome.sent = !http::HasNotBegun(status);
   return outcome;
 }
 
